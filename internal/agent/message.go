@@ -1,0 +1,47 @@
+package agent
+
+// MessageFacts is what the rules need of a message. It outlives the message's
+// body, which may expire first.
+type MessageFacts struct {
+	Ref      Ref
+	Role     Role
+	Calls    []RequestedCall // calls that an assistant message asks for, in order
+	Answers  []CallAnswer    // tool responses in the message, in order
+	UserText bool            // it has text of a person's own (no tool result, no framework's feedback)
+	Text     Digest          // comparison hash of its text; zero where it has none
+}
+
+// RequestedCall is a call that a model asked for.
+type RequestedCall struct {
+	ID        string // tool call id; empty where the dialect gives none
+	Tool      string
+	Arguments Content
+}
+
+// CallAnswer is the answer to a requested call as a later message shows it.
+type CallAnswer struct {
+	ID     string
+	Tool   string // where the message names it
+	Result Content
+	Sign   Sign
+}
+
+// LogContent is a message that came as a log record instead of on its span.
+type LogContent struct {
+	Tenant   string
+	Unit     string
+	Trace    TraceID
+	Span     SpanID
+	Position int32
+	Output   bool // part of the model's output; else of its input
+	Message  Ref
+	Start    int64 // Unix nanoseconds, the record's time
+}
+
+// Input is all that a run is derived from. Steps of several units and runs may
+// stand in it, in any order and repeated.
+type Input struct {
+	Steps []*Step
+	Facts map[Ref]*MessageFacts
+	Logs  []LogContent
+}

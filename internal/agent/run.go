@@ -1,0 +1,133 @@
+package agent
+
+// Run is one run of one agent task, derived from steps. It holds pointers into
+// the Input it was derived from and must not be changed.
+type Run struct {
+	Tenant   string
+	ID       string
+	IDSource IDSource
+	Parent   string // the run that started this one
+	Session  string
+	Agent    string
+	TaskType string
+	User     string
+	Scenario string
+
+	Outcome    RunOutcome // as stated, else by the rules of the design's section 6; unset = unstated
+	Escalation string
+	RootSeen   bool
+	RootEnded  bool
+	Paused     bool  // a deferral or an interrupt is the last thing that happened
+	Started    int64 // Unix nanoseconds, first start of all its spans
+	Ended      int64 // Unix nanoseconds, last end of all its spans
+
+	Units  []string  // sorted
+	Traces []TraceID // sorted
+	Steps  []RunStep // by the first attempt's (start, end, trace, span)
+	Spans  []*Step   // every span of the run once, by (start, end, trace, span)
+
+	PolicyHash     string // of the newest span
+	Models         []string
+	PromptVersions []string
+
+	DroppedAttributes int64
+	CallsNotSeen      int
+	AttemptsVisible   Visibility
+	ArgumentsRecorded float64 // share of the tool attempts with recorded arguments, 0 to 1; 1 where there are none
+}
+
+// Visibility says how much of something can be seen in the spans.
+type Visibility uint8
+
+// Values of Visibility.
+const (
+	VisibleNone Visibility = iota
+	VisibleSome
+	VisibleAll
+)
+
+// RunStep is a planned step of a run: all attempts of one thing.
+type RunStep struct {
+	ID       string // as the API gives it: the id as sent, or ~ and 16 hex digits
+	Declared bool   // the spans state a step id or dialect identity
+	Kind     Kind
+	Source   KindSource
+	Op       Op
+	Lane     int // index into the run's lanes, 0 for the run's own
+	LaneName string
+	Agent    string // innermost agent it runs under
+	Tool     string
+	Target   string
+	Attempts []Attempt // in the order of their numbers; never empty
+}
+
+// Attempt is one execution of a step, or a refused one.
+type Attempt struct {
+	Number int32
+	Source AttemptSource
+
+	// The span that names it: its outermost, earliest one. Part tells several
+	// attempts of one span apart, from 1; 0 for the only one. A call without a
+	// span stands under the model span that asked for it.
+	Unit  string
+	Trace TraceID
+	Span  SpanID
+	Part  uint16
+
+	Spans   []*Step // outermost and earliest first; never empty
+	NoSpan  bool    // the call was requested and has no span
+	Seen    bool    // false where a requested call has neither span nor answer
+	CallID  string
+	Tool    string
+	Target  string
+	Key     string
+	Gate    Gate
+	Outcome Outcome
+	// Executed: it ran, whatever came of it. Refused, deferred and gate-stopped
+	// attempts did not.
+	Executed bool
+
+	Start int64 // Unix nanoseconds
+	End   int64
+
+	Arguments  Content
+	Result     Content
+	Sent       Digest // hash of the arguments as sent
+	Input      Digest // of a model call
+	Output     Digest
+	ErrorType  string
+	ErrorText  string
+	StatusCode int32
+	Requests   int // HTTP requests below it
+
+	Tokens     Tokens
+	CostNano   int64
+	CostSource CostSource
+}
+
+// Step is the span that names the attempt.
+func (a *Attempt) Step() *Step { return a.Spans[0] }
+
+// Act is the narrow copy of an executed or refused act, human or reconcile
+// attempt, by which runs are compared with each other.
+type Act struct {
+	Tenant  string
+	Run     string
+	Unit    string
+	Trace   TraceID
+	Span    SpanID
+	Part    uint16
+	StepID  string
+	Attempt int32
+	Kind    Kind
+	Agent   string
+	Tool    string
+	Target  string
+	Key     string
+	Gate    Gate
+	Outcome Outcome
+	// Executed as in Attempt.
+	Executed bool
+	Start    int64
+	End      int64
+}
