@@ -26,6 +26,14 @@ type CallAnswer struct {
 	Sign   Sign
 }
 
+// Body is the text of a message, an argument or a result, as it may be stored:
+// redacted, valid UTF-8.
+type Body struct {
+	Ref     Ref
+	Text    string
+	Expires int64 // Unix seconds
+}
+
 // LogContent is a message that came as a log record instead of on its span.
 type LogContent struct {
 	Tenant   string

@@ -21,6 +21,9 @@ type Step struct {
 	End      int64  // Unix nanoseconds, as sent; may lie before Start
 	Received int64  // Unix nanoseconds, when the collector took it
 
+	Expires        int64 // Unix seconds, when the row expires by the policy
+	ContentExpires int64 // Unix seconds, when its bodies expire; never later than Expires
+
 	// What the span states about its run.
 	RunID      string // agent.run.id
 	DialectRun string // explicit run id of a dialect
