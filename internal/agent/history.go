@@ -27,8 +27,8 @@ type Group struct {
 	Truncated   bool  // the set was larger than the store's bound; what is here is whole units
 }
 
-// Link says that a run has spans in a unit, or that it no longer has.
-type Link struct {
+// RunLink says that a run has spans in a unit, or that it no longer has.
+type RunLink struct {
 	Tenant string
 	Unit   string
 	Run    string
@@ -48,7 +48,7 @@ type Derived struct {
 	Acts      []Act
 	GoneActs  []Act // acts that are no longer acts, or that another span names now
 	GoneRuns  []GoneRun
-	Links     []Link
+	Links     []RunLink
 	Findings  []Finding
 }
 
