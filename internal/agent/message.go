@@ -16,6 +16,12 @@ type RequestedCall struct {
 	ID        string // tool call id; empty where the dialect gives none
 	Tool      string
 	Arguments Content
+	// Kind and KindSource are what the policy says of the tool; unset where it
+	// says nothing.
+	Kind       Kind
+	KindSource KindSource
+	// OutputFunction as in Call.
+	OutputFunction bool
 }
 
 // CallAnswer is the answer to a requested call as a later message shows it.
@@ -52,4 +58,11 @@ type Input struct {
 	Steps []*Step
 	Facts map[Ref]*MessageFacts
 	Logs  []LogContent
+
+	// Quiet: nothing more is awaited. Parents that are absent are passed over,
+	// and a requested call without span or answer is lost once its lane went on.
+	Quiet bool
+	// Silent: nothing came for so long that a requested call without span or
+	// answer is lost, even where its lane did not go on (detection.in_flight).
+	Silent bool
 }

@@ -25,6 +25,7 @@ type Run struct {
 	Traces []TraceID // sorted
 	Steps  []RunStep // by the first attempt's (start, end, trace, span)
 	Spans  []*Step   // every span of the run once, by (start, end, trace, span)
+	Turns  []Turn    // new user messages that only model inputs show, by time
 
 	PolicyHash     string // of the newest span
 	Models         []string
@@ -34,6 +35,14 @@ type Run struct {
 	CallsNotSeen      int
 	AttemptsVisible   Visibility
 	ArgumentsRecorded float64 // share of the tool attempts with recorded arguments, 0 to 1; 1 where there are none
+}
+
+// Turn is a new user message that only a model input shows. It counts as a
+// human step for loops and severities, not in counts or limits.
+type Turn struct {
+	Lane int   // of the model call that read it
+	Time int64 // Unix nanoseconds, the start of that call
+	Span *Step // that call
 }
 
 // Visibility says how much of something can be seen in the spans.
@@ -58,7 +67,9 @@ type RunStep struct {
 	Agent    string // innermost agent it runs under
 	Tool     string
 	Target   string
-	Attempts []Attempt // in the order of their numbers; never empty
+	// HandoffTo is the agent that takes over, on a hand-off.
+	HandoffTo string
+	Attempts  []Attempt // in the order of their numbers; never empty
 }
 
 // Attempt is one execution of a step, or a refused one.
@@ -99,6 +110,9 @@ type Attempt struct {
 	ErrorText  string
 	StatusCode int32
 	Requests   int // HTTP requests below it
+	// UnsafeRequest: two requests with one method and URL, the second begun
+	// after the first ended without an answer, under different keys or none.
+	UnsafeRequest bool
 
 	Tokens     Tokens
 	CostNano   int64

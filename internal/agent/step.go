@@ -27,6 +27,9 @@ type Step struct {
 	// What the span states about its run.
 	RunID      string // agent.run.id
 	DialectRun string // explicit run id of a dialect
+	// DialectRunWeak: DialectRun is a trace id of another system
+	// (langsmith.trace.id), which does not stand against joining two units.
+	DialectRunWeak bool
 	ParentRun  string // agent.run.parent_id
 	Session    string
 	User       string
@@ -43,7 +46,8 @@ type Step struct {
 	Kind        Kind // stated or by policy; unset where only evidence or nothing tells
 	KindSource  KindSource
 	StepID      string // agent.step.id as sent
-	DialectStep string // the dialect's own step identity
+	DialectStep string // a durable engine's own step identity (Temporal activity id)
+	Checkpoint  string // langgraph_checkpoint_ns: names a node's execution, not a call
 	Index       int32  // agent.step.index; -1 where unset
 	Attempt     int32  // agent.step.attempt; 0 where unset
 
@@ -92,6 +96,10 @@ type Call struct {
 	Result        Content
 	ArgumentsSent Digest // keyed hash of the hash of the arguments as sent (agent.call.arguments.hash)
 	ResultSent    Digest
+
+	// OutputFunction: the dialect knows the call to be the agent's answer
+	// dressed as a tool.
+	OutputFunction bool
 
 	// What the policy says of the tool.
 	OnUnknown     OnUnknown
