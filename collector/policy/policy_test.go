@@ -1,0 +1,66 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	demo "github.com/steptrail/steptrail/collector/policy"
+	"github.com/steptrail/steptrail/internal/policy"
+)
+
+const key = "0123456789abcdef"
+
+func parse(t *testing.T) *policy.Policy {
+	t.Helper()
+	p, err := policy.Parse(demo.Demo(), nil, policy.WithRedactionKey(key))
+	require.NoError(t, err)
+	return p
+}
+
+func TestDemoLacksNothingButTheKey(t *testing.T) {
+	_, err := policy.Parse(demo.Demo(), nil)
+	require.ErrorIs(t, err, policy.ErrNoRedactionKey)
+
+	assert.Equal(t, key, parse(t).Redaction.Key.Reveal())
+
+	p, err := policy.Parse(demo.Demo(), func(name string) (string, bool) {
+		return "another key of the environment", name == "STEPTRAIL_REDACTION_KEY"
+	}, policy.WithRedactionKey(key))
+	require.NoError(t, err)
+	assert.Equal(t, "another key of the environment", p.Redaction.Key.Reveal())
+}
+
+func TestDemoClassesTools(t *testing.T) {
+	p := parse(t)
+	for name, class := range map[string]policy.Class{
+		"issue_refund":                    policy.ClassAct,
+		"support-refund_payment":          policy.ClassAct,
+		"mcp__payments__payments_lookup":  policy.ClassReconcile,
+		"get_refund_status":               policy.ClassReconcile,
+		"get_order":                       policy.ClassRead,
+		"support-get_order":               policy.ClassRead,
+		"mcp__github__list_issues":        policy.ClassRead,
+		"mcp__github__create_issue":       policy.ClassAct,
+		"get_or_create_customer":          policy.ClassAct,
+		"check_stock":                     policy.ClassRead,
+		"check_in_guest":                  policy.ClassAct,
+		"Bash":                            policy.ClassAct,
+		"Read":                            policy.ClassRead,
+		"mark-read":                       policy.ClassUnset,
+		"mcp__playwright__browser_click":  policy.ClassAct,
+		"browser_snapshot":                policy.ClassRead,
+		"mcp__context7__get-library-docs": policy.ClassRead,
+		"AskUserQuestion":                 policy.ClassHuman,
+		"mcp__sequentialthinking__think":  policy.ClassThink,
+		"something_that_nobody_has_heard": policy.ClassUnset,
+		"transfer_to_billing":             policy.ClassUnset,
+	} {
+		got := policy.ClassUnset
+		if tool := p.Tool(name); tool != nil {
+			got = tool.Class
+		}
+		assert.Equal(t, class, got, name)
+	}
+}
