@@ -134,7 +134,7 @@ type Outcome uint8
 // Values of Outcome.
 const (
 	OutcomeUnset    Outcome = iota // not stated, or not derived yet
-	OutcomeOk                      // it took effect, or the read succeeded
+	OutcomeOK                      // it took effect, or the read succeeded
 	OutcomeError                   // it certainly did not take effect
 	OutcomeUnknown                 // it may have happened
 	OutcomeRefused                 // it was turned away before anything ran
@@ -158,7 +158,7 @@ type Sign uint8
 // Values of Sign.
 const (
 	SignNone      Sign = iota // the span has not ended, or shows nothing
-	SignOk                    // it ended without a sign of failure
+	SignOK                    // it ended without a sign of failure
 	SignRejected              // the tool or service judged the input and rejected it
 	SignLost                  // the answer was lost: timeout, cancel, reset, 5xx
 	SignException             // any other exception: a failure that proves nothing
