@@ -31,6 +31,7 @@ func (d *decoder) problemf(key string, line int, format string, args ...any) {
 
 var (
 	yamlLine   = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	yamlParser = regexp.MustCompile(`^did not find expected (node content|<document start>|'-' indicator|key|',' or)`)
 	yamlAnchor = regexp.MustCompile(`anchor '.*'`)
 )
 
@@ -44,7 +45,7 @@ func (d *decoder) load(data []byte) *yaml.Node {
 	var document yaml.Node
 	err := reader.Decode(&document)
 	if errors.Is(err, io.EOF) {
-		return &yaml.Node{Kind: yaml.MappingNode} // what is required is reported one by one
+		return &yaml.Node{Kind: yaml.MappingNode, Line: 1} // what is required is reported one by one
 	}
 	if err == nil {
 		if again := reader.Decode(new(yaml.Node)); again == nil {
@@ -59,6 +60,9 @@ func (d *decoder) load(data []byte) *yaml.Node {
 		if m := yamlLine.FindStringSubmatch(text); m != nil {
 			line, _ = strconv.Atoi(m[1])
 			text = text[len(m[0]):]
+		}
+		if line > 0 && yamlParser.MatchString(text) {
+			line++ // the library counts lines from 0 in errors of its parser, from 1 in those of its scanner
 		}
 		text = yamlAnchor.ReplaceAllString(text, "anchor (a text that begins with * needs quotes)")
 		d.problemf("", line, "%s", text)
@@ -175,7 +179,7 @@ func (o *object) value(name string) *yaml.Node {
 
 func notStated(spec *keySpec) error {
 	if strings.Contains(spec.example, "\n") {
-		return fmt.Errorf("is not stated and has no default: decide it. Write for example\n\n%s\n", spec.example)
+		return fmt.Errorf("is not stated and has no default: decide it, for example\n\n%s\n", spec.example)
 	}
 	return fmt.Errorf("is not stated and has no default; write for example %s", spec.example)
 }

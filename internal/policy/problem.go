@@ -22,7 +22,8 @@ type Problem struct {
 	Key string
 	// Line counts from 1; 0 where there is none.
 	Line int
-	// Err says what is wrong and what is allowed. It never holds the redaction key or a value of the environment.
+	// Err says what is wrong and what is allowed. Values are shown as the file has them: neither the
+	// redaction key nor what came from the environment is in it, but where the function of WithConditionCheck says so.
 	Err error
 }
 

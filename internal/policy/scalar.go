@@ -88,6 +88,10 @@ func (o *object) texts(name string) []string {
 	var list []string
 	seen := make(map[string]bool)
 	for _, it := range o.items(name) {
+		if isNull(it.node) {
+			o.d.problemf(it.path, it.node.Line, "is empty")
+			continue
+		}
 		s, ok := o.d.scalar(it.node, it.path)
 		if !ok {
 			continue
@@ -115,7 +119,7 @@ func parseInteger(spec *keySpec, text string) (int64, error) {
 	if err == nil && (v >= spec.min && v <= spec.max || spec.never && v == 0) {
 		return v, nil
 	}
-	return 0, fmt.Errorf("is not allowed: %s", spec.limits())
+	return 0, fmt.Errorf("is not allowed: use %s", spec.limits())
 }
 
 func parseUSD(spec *keySpec, text string) (int64, error) {
@@ -124,7 +128,7 @@ func parseUSD(spec *keySpec, text string) (int64, error) {
 		return 0, err
 	}
 	if v < spec.min || v > spec.max {
-		return 0, fmt.Errorf("is not allowed: %s", spec.limits())
+		return 0, fmt.Errorf("is not allowed: use %s", spec.limits())
 	}
 	return v, nil
 }
@@ -135,7 +139,7 @@ func parseTerm(spec *keySpec, text string) (time.Duration, error) {
 		return 0, err
 	}
 	if int64(v) < spec.min || int64(v) > spec.max {
-		return 0, fmt.Errorf("is not allowed: %s (units: ms, s, m for minutes, h, d)", spec.limits())
+		return 0, fmt.Errorf("is not allowed: use %s (units: ms, s, m for minutes, h, d)", spec.limits())
 	}
 	return v, nil
 }
@@ -143,7 +147,7 @@ func parseTerm(spec *keySpec, text string) (time.Duration, error) {
 func parseShare(spec *keySpec, text string) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v >= 0 && v <= 1) {
-		return 0, fmt.Errorf("is not allowed: %s", spec.limits())
+		return 0, fmt.Errorf("is not allowed: use %s", spec.limits())
 	}
 	return v, nil
 }
@@ -155,7 +159,7 @@ func parseFlag(_ *keySpec, text string) (bool, error) {
 	case "false":
 		return false, nil
 	}
-	return false, errors.New("is not allowed: write true or false")
+	return false, errors.New("is not allowed: use true or false")
 }
 
 func parseChoice(spec *keySpec, text string) (uint8, error) {
@@ -216,9 +220,9 @@ func parsePattern(spec *keySpec, text string) (*regexp.Regexp, error) {
 		if i := strings.Index(text, bad.Expr); i >= 0 && bad.Expr != "" {
 			place = fmt.Sprintf(" at character %d", utf8.RuneCountInString(text[:i])+1)
 		}
-		return nil, fmt.Errorf("does not compile: %s%s: %s", bad.Code, place, quote(bad.Expr))
+		return nil, fmt.Errorf("does not compile: %s%s", bad.Code, place) // not the piece itself: it may come from the environment
 	case err != nil:
-		return nil, fmt.Errorf("does not compile: %w", err)
+		return nil, errors.New("does not compile")
 	case re.MatchString(""):
 		return nil, errors.New("matches empty text, so it would match everywhere")
 	}

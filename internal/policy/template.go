@@ -84,7 +84,7 @@ func compileTemplate(source string) (*Template, error) {
 			}
 			path, err := compilePath(inner)
 			if err != nil {
-				return nil, fmt.Errorf("{%s} at character %d: %w", inner, at, err)
+				return nil, fmt.Errorf("the argument at character %d: %w", at, err)
 			}
 			t.parts = append(t.parts, part{literal: literal.String(), path: path})
 			literal.Reset()
@@ -104,7 +104,7 @@ func compilePath(inner string) ([]string, error) {
 	}
 	for _, p := range path {
 		if strings.TrimSpace(p) != p || p == "" || strings.Contains(p, "{") {
-			return nil, errors.New("name an argument, with dots for depth, as in {order.id}")
+			return nil, errors.New("it has no name; write names with dots for depth, as in {order.id}")
 		}
 	}
 	return path, nil
