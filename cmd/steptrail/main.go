@@ -41,8 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	fmt.Fprintf(stderr, "steptrail: %v\n", err)
-	var usage usageError
-	if errors.As(err, &usage) {
+	if usage, ok := errors.AsType[usageError](err); ok {
 		fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", usage.command)
 		return exitUsage
 	}

@@ -77,7 +77,7 @@ func TestEveryImportFollowsAnAllowedArrow(t *testing.T) {
 			if !ours {
 				continue
 			}
-			if problem := checkArrow(from, row, to); problem != "" {
+			if problem := checkArrow(row, to); problem != "" {
 				t.Errorf("%s → %s: %s", from, to, problem)
 			}
 		}
@@ -110,7 +110,7 @@ func TestTheTableOfArrowsRefusesWhatItShould(t *testing.T) {
 			if !ok {
 				t.Fatalf("no row for %s", arrow.from)
 			}
-			if problem := checkArrow(arrow.from, row, arrow.to); (problem == "") != arrow.allowed {
+			if problem := checkArrow(row, arrow.to); (problem == "") != arrow.allowed {
 				t.Errorf("allowed %t, want %t (%s)", problem == "", arrow.allowed, problem)
 			}
 		})
@@ -131,8 +131,8 @@ func rowOf(pkg string) (row string, ok bool) {
 	}
 }
 
-// checkArrow says what is wrong with an import of to by the package from, which stands in row; "" if nothing is.
-func checkArrow(from, row, to string) string {
+// checkArrow says what is wrong with an import of the package to by a package that stands in row; "" if nothing is.
+func checkArrow(row, to string) string {
 	target, ok := rowOf(to)
 	switch {
 	case !ok:

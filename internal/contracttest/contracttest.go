@@ -58,6 +58,7 @@ func (nopHost) GetExtensions() map[component.ID]component.Component { return nil
 
 // checkFactory runs the part that all kinds of components share: type and config.
 func checkFactory(t *testing.T, factory component.Factory, opts Options) {
+	t.Helper()
 	t.Run("the factory has the type it is configured by", func(t *testing.T) {
 		require.Equal(t, component.MustNewType(opts.Type), factory.Type())
 	})

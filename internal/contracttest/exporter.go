@@ -1,7 +1,6 @@
 package contracttest
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -18,6 +17,7 @@ import (
 // Exporter checks an exporter's factory, its sending_queue, and for each signal that it supports: a shutdown without a
 // start, and two whole lives in which it takes an item.
 func Exporter(t *testing.T, factory exporter.Factory, opts Options) {
+	t.Helper()
 	checkFactory(t, factory, opts)
 	t.Run("sending_queue is the queue of exporterhelper", func(t *testing.T) {
 		requireSendingQueue(t, factory.CreateDefaultConfig())
@@ -25,13 +25,13 @@ func Exporter(t *testing.T, factory exporter.Factory, opts Options) {
 	settings := exportertest.NewNopSettings(factory.Type())
 	signals := []exporterSignal{
 		{"traces", factory.TracesStability(), func(cfg component.Config) (component.Component, error) {
-			return factory.CreateTraces(context.Background(), settings, cfg)
+			return factory.CreateTraces(t.Context(), settings, cfg)
 		}},
 		{"logs", factory.LogsStability(), func(cfg component.Config) (component.Component, error) {
-			return factory.CreateLogs(context.Background(), settings, cfg)
+			return factory.CreateLogs(t.Context(), settings, cfg)
 		}},
 		{"metrics", factory.MetricsStability(), func(cfg component.Config) (component.Component, error) {
-			return factory.CreateMetrics(context.Background(), settings, cfg)
+			return factory.CreateMetrics(t.Context(), settings, cfg)
 		}},
 	}
 	for _, signal := range signals {
@@ -73,8 +73,7 @@ func requireSendingQueue(t *testing.T, cfg component.Config) {
 	want := reflect.TypeFor[configoptional.Optional[exporterhelper.QueueBatchConfig]]()
 	typ := reflect.Indirect(reflect.ValueOf(cfg)).Type()
 	found := 0
-	for i := range typ.NumField() {
-		field := typ.Field(i)
+	for field := range typ.Fields() {
 		if key, _, _ := strings.Cut(field.Tag.Get("mapstructure"), ","); key != "sending_queue" {
 			continue
 		}

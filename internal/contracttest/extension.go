@@ -11,6 +11,7 @@ import (
 
 // Extension checks an extension's factory, a shutdown without a start, and two whole lives.
 func Extension(t *testing.T, factory extension.Factory, opts Options) {
+	t.Helper()
 	checkFactory(t, factory, opts)
 	t.Run("it states how stable it is", func(t *testing.T) {
 		require.True(t, supports(factory.Stability()))

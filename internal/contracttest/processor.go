@@ -19,17 +19,18 @@ import (
 // Processor checks a processor's factory, and for each signal that it supports: a shutdown without a start, and two
 // whole lives in which an item goes in and comes out under the context it came with, before Shutdown returns.
 func Processor(t *testing.T, factory processor.Factory, opts Options) {
+	t.Helper()
 	checkFactory(t, factory, opts)
 	settings := processortest.NewNopSettings(factory.Type())
 	signals := []processorSignal{
 		{"traces", factory.TracesStability(), func(cfg component.Config, next *sink) (component.Component, error) {
-			return factory.CreateTraces(context.Background(), settings, cfg, next)
+			return factory.CreateTraces(t.Context(), settings, cfg, next)
 		}},
 		{"logs", factory.LogsStability(), func(cfg component.Config, next *sink) (component.Component, error) {
-			return factory.CreateLogs(context.Background(), settings, cfg, next)
+			return factory.CreateLogs(t.Context(), settings, cfg, next)
 		}},
 		{"metrics", factory.MetricsStability(), func(cfg component.Config, next *sink) (component.Component, error) {
-			return factory.CreateMetrics(context.Background(), settings, cfg, next)
+			return factory.CreateMetrics(t.Context(), settings, cfg, next)
 		}},
 	}
 	for _, signal := range signals {

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Runs the benchmarks that stand beside the code and prints their medians: scripts/bench-micro.sh [count]
+# The raw output is kept in .cache/bench-micro.txt, to be compared with another one by benchstat.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+mkdir -p .cache
+mapfile -t packages < <(git ls-files '*_test.go' | xargs grep -l '^func Benchmark' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+if [ ${#packages[@]} -eq 0 ]; then
+  echo "no package has a benchmark" >&2
+  exit 1
+fi
+go test -run '^$' -bench . -benchmem -count "${1:-6}" "${packages[@]}" | tee .cache/bench-micro.txt
+go tool -modfile=tools/go.mod benchstat .cache/bench-micro.txt

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Runs every fuzz test of the module, one after the other, each for the time given: scripts/fuzz.sh [10s]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+found=0
+while IFS=: read -r file name; do
+  found=$((found + 1))
+  echo "== $(dirname "$file") $name"
+  go test -run '^$' -fuzz "^$name\$" -fuzztime "${1:-10s}" "./$(dirname "$file")"
+done < <(git ls-files '*_test.go' | xargs grep -o 'func Fuzz[A-Za-z0-9_]*' | sed 's/func //' | sort)
+echo "fuzzed $found tests, ${1:-10s} each"
