@@ -1,0 +1,22 @@
+-- Content that came as log records instead of on its span; the body stands in
+-- messages, what the rules need of it in message_facts.
+-- +goose ENVSUB ON
+-- +goose Up
+CREATE TABLE IF NOT EXISTS log_content ${STEPTRAIL_ON_CLUSTER:-}
+(
+    tenant                 LowCardinality(String),
+    trace_id               FixedString(16),
+    span_id                FixedString(8),
+    position               Int32,
+    output                 Bool,
+    hash                   FixedString(16),
+    unit                   String,
+    started_at             DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    expires_at             DateTime('UTC')
+)
+ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree
+PARTITION BY toMonday(expires_at)
+PRIMARY KEY (tenant, trace_id, span_id)
+ORDER BY (tenant, trace_id, span_id, position, output, hash)
+TTL expires_at
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 1024;

@@ -1,0 +1,19 @@
+-- A unit and a run with spans in it, written by the sweep; gone where later
+-- evidence took them apart.
+-- +goose ENVSUB ON
+-- +goose Up
+CREATE TABLE IF NOT EXISTS run_links ${STEPTRAIL_ON_CLUSTER:-}
+(
+    tenant                 LowCardinality(String),
+    unit                   String,
+    run                    String,
+    version                UInt64,
+    gone                   Bool,
+    expires_at             DateTime('UTC'),
+    PROJECTION by_run (SELECT * ORDER BY tenant, run, unit)
+)
+ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree(version)
+PARTITION BY toMonday(expires_at)
+ORDER BY (tenant, unit, run)
+TTL expires_at
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 1024, deduplicate_merge_projection_mode = 'rebuild';

@@ -1,0 +1,16 @@
+-- Which units rows were inserted for, and when by the server's clock: the sweep's
+-- work list.
+-- +goose ENVSUB ON
+-- +goose Up
+CREATE TABLE IF NOT EXISTS run_changes ${STEPTRAIL_ON_CLUSTER:-}
+(
+    tenant                 LowCardinality(String),
+    unit                   String,
+    rows                   Int64,
+    inserted_at            DateTime64(9, 'UTC') DEFAULT now64(9)
+)
+ENGINE = ${STEPTRAIL_REPLICATED:-}MergeTree
+PARTITION BY toDate(inserted_at)
+ORDER BY (inserted_at, tenant, unit)
+TTL toDateTime(inserted_at) + INTERVAL 2 DAY
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 1024;

@@ -1,0 +1,24 @@
+-- What people settled: an unknown outcome by its finding and attempt. Append-only.
+-- +goose ENVSUB ON
+-- +goose Up
+CREATE TABLE IF NOT EXISTS resolutions ${STEPTRAIL_ON_CLUSTER:-}
+(
+    tenant                 LowCardinality(String),
+    finding                FixedString(16),
+    resolved_at            DateTime64(3, 'UTC'),
+    id                     FixedString(16),
+    run                    String,
+    unit                   String,
+    trace_id               FixedString(16),
+    span_id                FixedString(8),
+    part                   UInt16,
+    result                 Enum8('' = 0, 'applied' = 1, 'not_applied' = 2),
+    actor                  String,
+    note                   String,
+    expires_at             DateTime('UTC')
+)
+ENGINE = ${STEPTRAIL_REPLICATED:-}MergeTree
+PARTITION BY toMonday(expires_at)
+ORDER BY (tenant, finding, resolved_at, id)
+TTL expires_at
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)';

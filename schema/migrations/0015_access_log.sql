@@ -1,0 +1,19 @@
+-- Who read which run's content, and when. Append-only.
+-- +goose ENVSUB ON
+-- +goose Up
+CREATE TABLE IF NOT EXISTS access_log ${STEPTRAIL_ON_CLUSTER:-}
+(
+    tenant                 LowCardinality(String),
+    at                     DateTime64(3, 'UTC'),
+    actor                  String,
+    role                   LowCardinality(String),
+    action                 LowCardinality(String),
+    run                    String,
+    detail                 String,
+    expires_at             DateTime('UTC')
+)
+ENGINE = ${STEPTRAIL_REPLICATED:-}MergeTree
+PARTITION BY toMonday(expires_at)
+ORDER BY (tenant, at, run)
+TTL expires_at
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)';
