@@ -90,13 +90,20 @@ func Factories() (otelcol.Factories, error) {
 // index turns a list into the two maps that otelcol asks for: factories and modules by type.
 func index[F component.Factory](list []entry[F], modules map[string]string) (map[component.Type]F, map[component.Type]string, error) {
 	factories := make([]F, 0, len(list))
-	refs := make(map[component.Type]string, len(list))
+	byFactory := make(map[component.Type]string, len(list))
 	for _, e := range list {
 		factories = append(factories, e.factory)
-		refs[e.factory.Type()] = moduleRef(e.pkg, modules)
+		byFactory[e.factory.Type()] = moduleRef(e.pkg, modules)
 	}
 	byType, err := otelcol.MakeFactoryMap(factories...)
-	return byType, refs, err
+	if err != nil {
+		return nil, nil, err
+	}
+	refs := make(map[component.Type]string, len(byType))
+	for typ, factory := range byType { // typ may be a deprecated alias of the factory's type
+		refs[typ] = byFactory[factory.Type()]
+	}
+	return byType, refs, nil
 }
 
 // linkedModules returns the versions of all modules in this binary, by module path. It is empty where the binary

@@ -11,6 +11,9 @@ import (
 	"go.opentelemetry.io/collector/confmap/provider/httpsprovider"
 	"go.opentelemetry.io/collector/confmap/provider/yamlprovider"
 	"go.opentelemetry.io/collector/otelcol"
+
+	"github.com/steptrail/steptrail/collector/config"
+	"github.com/steptrail/steptrail/collector/listenguard"
 )
 
 // Settings returns what otelcol needs to run this distribution: components, config providers (env, file, http, https,
@@ -35,9 +38,9 @@ func Settings(version string) otelcol.CollectorSettings {
 					httpprovider.NewFactory(),
 					httpsprovider.NewFactory(),
 					yamlprovider.NewFactory(),
-					NewBuiltinProviderFactory(),
+					config.NewFactory(),
 				},
-				ConverterFactories: []confmap.ConverterFactory{NewListenGuardFactory()},
+				ConverterFactories: []confmap.ConverterFactory{listenguard.NewFactory()},
 			},
 		},
 		ProviderModules:  providerModules,

@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/collector/otelcol"
 
 	"github.com/steptrail/steptrail/collector"
+	"github.com/steptrail/steptrail/collector/config"
 )
 
 // newRootCommand builds the command tree. The subcommands that otelcol brings (its root is our serve) are hung in as
@@ -72,6 +73,6 @@ func defaultToBuiltin(cmd *cobra.Command) {
 		if cmd.Flags().Changed("config") {
 			return nil
 		}
-		return cmd.Flags().Set("config", collector.AllInOne)
+		return cmd.Flags().Set("config", config.AllInOne)
 	}
 }

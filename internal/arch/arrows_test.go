@@ -48,7 +48,10 @@ var arrows = map[string][]string{
 	"collector": {
 		"processor/agentstepprocessor", "exporter/agentstoreexporter", "extension/agentstorageextension",
 		"extension/agentqueryextension", "extension/agentanalyzerextension",
+		"collector/config", "collector/listenguard",
 	},
+	"collector/config":      {},
+	"collector/listenguard": {},
 	"collector/policy": {},
 	"cmd/steptrail":    {"*"},
 

@@ -1,4 +1,8 @@
-package collector
+// Package listenguard refuses configs that would let any machine write an agent's history. It knows the config keys of
+// the otlp receiver, and nothing of what runs.
+//
+//	resolved config → every otlp endpoint: loopback, authenticated, or declared insecure → otherwise an error
+package listenguard
 
 import (
 	"context"
@@ -11,20 +15,20 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 )
 
-// NewListenGuardFactory returns a config converter that changes nothing and refuses a resolved config in which an OTLP
+// NewFactory returns a config converter that changes nothing and refuses a resolved config in which an OTLP
 // receiver listens beyond loopback without authentication. Whoever reaches such a port can write an agent's history.
 // `extensions::agentquery::insecure: true` says that this is meant (a private network, a proxy in front). The query API
 // checks its own endpoint under the same key.
-func NewListenGuardFactory() confmap.ConverterFactory {
-	return confmap.NewConverterFactory(func(confmap.ConverterSettings) confmap.Converter { return listenGuard{} })
+func NewFactory() confmap.ConverterFactory {
+	return confmap.NewConverterFactory(func(confmap.ConverterSettings) confmap.Converter { return guard{} })
 }
 
-type listenGuard struct{}
+type guard struct{}
 
-var _ confmap.Converter = listenGuard{}
+var _ confmap.Converter = guard{}
 
 // Convert reports every open endpoint at once, in the order of their names, each with its config key.
-func (listenGuard) Convert(_ context.Context, conf *confmap.Conf) error {
+func (guard) Convert(_ context.Context, conf *confmap.Conf) error {
 	if insecure, _ := conf.Get("extensions::agentquery::insecure").(bool); insecure {
 		return nil
 	}
