@@ -76,6 +76,11 @@ type Summary struct {
 	AttemptsVisible   Visibility
 	ArgumentsRecorded float64
 
+	// When the first and the last of the bodies that the run's spans refer to
+	// expire, Unix seconds; both 0 where they refer to none.
+	ContentFirst int64
+	ContentLast  int64
+
 	Spans int64 // distinct spans it was derived from
 	Units []string
 }
