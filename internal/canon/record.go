@@ -1,0 +1,84 @@
+package canon
+
+import (
+	"github.com/steptrail/steptrail/internal/agent"
+)
+
+// Record is a span as read: the step, and the bodies and facts of the messages
+// that it refers to. Its strings and slices may share memory with the span and
+// with the Reader: it is valid until the Reader's next call.
+type Record struct {
+	Step     agent.Step
+	Bodies   []agent.Body         // each body once
+	Facts    []agent.MessageFacts // of every message that Step refers to, each once
+	Findings []agent.Finding      // from the span's finding events
+
+	// Unknown names the attributes whose value no enum or number of ours knows.
+	// They stand in Step.Attributes as they came.
+	Unknown []string
+
+	// Kind as the span itself states it, before policy.
+	StatedKind agent.Kind
+
+	status    statusEvidence
+	arguments string // content attributes as they stand on the span
+	result    string
+	session   string // session.id, beside gen_ai.conversation.id
+	content   [contentSlots]string
+	layout    layout
+	sum       uint64 // checksum of the content attributes, as the facts have it
+	stated    Stated
+}
+
+type statusEvidence struct {
+	failed    bool
+	exception bool
+	errorType string
+	excType   string
+	grpc      int
+}
+
+// slot is one of the attributes that hold messages.
+type slot uint8
+
+const (
+	slotSystem slot = iota
+	slotInput
+	slotOutput
+	contentSlots
+)
+
+var slotNames = [contentSlots]string{SystemInstructions, InputMessages, OutputMessages}
+
+// segment is a message inside the text of a content attribute.
+type segment struct {
+	start, end int
+	fact       int // index into Record.Facts
+}
+
+// layout says where the messages of a span lie.
+type layout struct {
+	segments [contentSlots][]segment
+}
+
+func (l *layout) reset() {
+	for i := range l.segments {
+		l.segments[i] = l.segments[i][:0]
+	}
+}
+
+// Arguments is the text of the tool call's arguments as it stands on the span.
+func (r *Record) Arguments() string { return r.arguments }
+
+// Result is the text of the tool call's result as it stands on the span.
+func (r *Record) Result() string { return r.result }
+
+// Stated is what the dialect told.
+func (r *Record) Stated() *Stated { return &r.stated }
+
+// LogRecord is one message that came as a log record.
+type LogRecord struct {
+	Content agent.LogContent
+	Body    agent.Body
+	Facts   agent.MessageFacts
+}

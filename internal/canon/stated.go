@@ -1,0 +1,37 @@
+package canon
+
+import "github.com/steptrail/steptrail/internal/agent"
+
+// Stated is what the dialect of a span tells and no canonical attribute holds.
+// dialect.Normalize fills it; behind the processor it travels in agent.facts.
+type Stated struct {
+	Dialect string   // name of the dialect; empty where none was recognised
+	Op      agent.Op // what the span is by its form
+
+	// Kind as the dialect, or evidence on the span itself, tells; Source says
+	// which. A stated agent.step.kind or agent.tool.effect goes before it.
+	Kind       agent.Kind
+	KindSource agent.KindSource
+
+	DialectRun     string // explicit run id of the dialect
+	DialectRunWeak bool   // it gives way to any other explicit id (langsmith.trace.id)
+	DialectStep    string // step identity of a durable engine
+	Checkpoint     string // langgraph_checkpoint_ns
+	HandoffTo      string // the agent that takes over
+
+	OutputFunction bool // the tool is the agent's answer dressed as a tool
+
+	// Marks for the outcome.
+	Ended       bool // false only where the dialect knows that the span was cut off
+	Deferred    bool // waits for an approval or for work outside
+	Refused     bool // turned away before anything ran
+	ResultError bool // the dialect marks the result as an error
+	NoException bool // its exception events are control flow
+
+	// Effect is what a database or RPC span shows of its operation: evidence for
+	// the tool call above it.
+	Effect agent.Effect
+}
+
+// Reset empties it for the next span.
+func (s *Stated) Reset() { *s = Stated{Ended: true} }
