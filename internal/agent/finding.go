@@ -51,6 +51,7 @@ type Finding struct {
 	Evidence   []Evidence
 	Waste      Waste
 	MergedInto FindingID // where evidence moved it to another run or attempt; zero if not
+	Expires    int64     // Unix seconds, when the row expires by the policy; 0: by the store's default
 }
 
 // Evidence is a span that a finding rests on.

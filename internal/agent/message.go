@@ -50,6 +50,7 @@ type LogContent struct {
 	Output   bool // part of the model's output; else of its input
 	Message  Ref
 	Start    int64 // Unix nanoseconds, the record's time
+	Expires  int64 // Unix seconds, when the row expires by the policy; 0: with its body
 }
 
 // Input is all that a run is derived from. Steps of several units and runs may
