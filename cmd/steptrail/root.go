@@ -23,7 +23,10 @@ Exit status: 0 on success and after a clean shutdown, 1 on failure, 2 on wrong u
 		Example: `  steptrail serve
   steptrail validate --config mine.yaml
   steptrail components`,
-		Version:       version,
+		Version: version,
+		// How many letters a mistyped subcommand may be off to get a suggestion.
+		SuggestionsMinimumDistance: 2,
+
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,

@@ -18,7 +18,7 @@ import (
 
 const (
 	scheme = "builtin"
-	suffix  = ".yaml"
+	suffix = ".yaml"
 
 	// tokensVariable names the file of tokens. It must never be ignored: whoever sets it believes that the ports are
 	// guarded.

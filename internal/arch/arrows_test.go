@@ -52,8 +52,8 @@ var arrows = map[string][]string{
 	},
 	"collector/config":      {},
 	"collector/listenguard": {},
-	"collector/policy": {},
-	"cmd/steptrail":    {"*"},
+	"collector/policy":      {},
+	"cmd/steptrail":         {"*"},
 
 	// For tests.
 	"e2e":                        {},
