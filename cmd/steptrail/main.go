@@ -2,7 +2,7 @@
 // that runs for long is a collector component; this command finds the config and hands over to otelcol.
 //
 //	steptrail serve       → collector.Settings → otelcol (receivers → agentstep → agentstore, extensions)
-//	steptrail engine-host → internal/engine (hidden: the child process that holds the embedded ClickHouse)
+//	steptrail engine-host → internal/engine (hidden: serve's child process, which holds the embedded ClickHouse)
 //
 // One file per subcommand. The exit status is 0 on success and after a clean shutdown, 1 on failure, 2 on wrong usage.
 package main
@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/steptrail/steptrail/internal/engine"
 )
 
 // version is set by the linker: -X main.version=v1.2.3.
@@ -26,6 +28,10 @@ const (
 )
 
 func main() {
+	// The embedded engine runs in a child process of this binary; its library must not meet what follows.
+	if code, child := engine.ChildMain(); child {
+		os.Exit(code)
+	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -24,6 +24,7 @@ func TestExitStatusTellsFailureFromWrongUsage(t *testing.T) {
 		"the built-in config is valid":         {[]string{"validate"}, exitOK, "", ""},
 		"print-config shows the built-in one":  {[]string{"print-config"}, exitOK, "memory_limiter", ""},
 		"--set changes the built-in config":    {[]string{"print-config", "--set", "extensions.health_check.endpoint=127.0.0.1:1"}, exitOK, "127.0.0.1:1\n", ""},
+		"engine-host is for serve only":        {[]string{"engine-host"}, exitFailure, "", "started by serve"},
 		"an unknown command is wrong usage":    {[]string{"srve"}, exitUsage, "", `unknown command "srve"; did you mean "serve"?`},
 		"an unknown flag is wrong usage":       {[]string{"serve", "--confg", "x"}, exitUsage, "", "unknown flag: --confg"},
 		"a stray argument is wrong usage":      {[]string{"serve", "config.yaml"}, exitUsage, "", "Run 'steptrail serve --help'"},

@@ -51,6 +51,7 @@ Exit status: 0 on success and after a clean shutdown, 1 on failure, 2 on wrong u
 		componentsCommand(upstream["components"]),
 		featureGateCommand(upstream["featuregate"]),
 		newVersionCommand(version),
+		newEngineHostCommand(),
 	)
 	return root
 }
