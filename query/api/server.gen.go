@@ -658,7 +658,6 @@ type HistoryLine struct {
 	End     *HistoryEnd `json:"end,omitempty"`
 	Finding *Finding    `json:"finding,omitempty"`
 	Message *Message    `json:"message,omitempty"`
-	Problem *Problem    `json:"problem,omitempty"`
 	Run     *Run        `json:"run,omitempty"`
 	Span    *Span       `json:"span,omitempty"`
 	Step    *Step       `json:"step,omitempty"`
