@@ -4,7 +4,7 @@ import "strings"
 
 // errNestedData refuses INSERT … SELECT … FROM input(…) FORMAT … and the like,
 // whose data would have to stand in the text of the query.
-var errNestedData = &Error{Code: CodeUnsupported, Message: "an INSERT with FORMAT or VALUES inside another statement is not supported"}
+var errNestedData = &Error{Code: CodeUnsupported, Message: "an INSERT cannot have both a SELECT and data (quote a column named format)"}
 
 // insert reads an INSERT up to the word that decides its form.
 func (p *parser) insert() (Statement, error) {
@@ -13,6 +13,8 @@ func (p *parser) insert() (Statement, error) {
 		case p.isPunct(p.tok, ';'):
 			end := p.tok.start
 			return Statement{Kind: InsertData, Text: p.text[:end]}, p.nothingAfter()
+		case p.depth == 1 && p.isPunct(p.prev, '(') && p.keyword("SELECT", "WITH"):
+			return p.insertSelect()
 		case p.depth > 0:
 		case p.keyword("INFILE"):
 			return Statement{}, &Error{Code: CodeAccessDenied, Message: "Not enough privileges: FROM INFILE is not allowed"}
@@ -40,14 +42,17 @@ func (p *parser) followedBy(keyword string) bool {
 	return err == nil && p.is(tok, keyword)
 }
 
-// insertSelect reads INSERT … SELECT, which holds no data.
+// insertSelect reads INSERT … SELECT, which must hold no data: FORMAT would
+// begin it.
 func (p *parser) insertSelect() (Statement, error) {
-	format, end, err := p.rest(func() error { return nil })
-	switch {
-	case err != nil:
+	_, end, err := p.rest(func() error {
+		if p.depth == 0 && p.tok.kind == tokenWord && p.is(p.prev, "FORMAT") {
+			return errNestedData
+		}
+		return nil
+	})
+	if err != nil {
 		return Statement{}, err
-	case format != "":
-		return Statement{}, errNestedData
 	}
 	return Statement{Kind: Other, Text: p.text[:end]}, nil
 }

@@ -141,7 +141,7 @@ func (p *parser) isPunct(t token, c byte) bool { return t.kind == tokenPunct && 
 func (p *parser) statement() (Statement, error) {
 	first := p.tok
 	switch {
-	case first.kind == tokenEnd:
+	case first.kind == tokenEnd, p.isPunct(first, ';'):
 		return Statement{}, syntaxError(0, "empty query")
 	case p.keyword("INSERT"):
 		return p.insert()
