@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -207,13 +208,17 @@ func cleanEnvironment() []string {
 func freeAddresses(t testing.TB, n int) []string {
 	t.Helper()
 	addresses := make([]string, n)
+	var listeners []io.Closer
 	for i := range addresses {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer listener.Close() // all stay open until n are found, so that none comes twice
+		listeners = append(listeners, listener) // open until n are found, so that none comes twice
 		addresses[i] = listener.Addr().String()
+	}
+	for _, listener := range listeners {
+		_ = listener.Close()
 	}
 	return addresses
 }

@@ -12,7 +12,7 @@ import (
 
 const key = "0123456789abcdef"
 
-func parse(t *testing.T) *policy.Policy {
+func parse(t testing.TB) *policy.Policy {
 	t.Helper()
 	p, err := policy.Parse(demo.Demo(), nil, policy.WithRedactionKey(key))
 	require.NoError(t, err)
