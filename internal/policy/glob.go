@@ -86,10 +86,11 @@ func matchSlow(pattern, s string) bool {
 
 // index finds the first of many patterns that matches a name, without looking at all of them and without allocating.
 type index struct {
-	globs   []glob
-	exact   map[string][]int // patterns without wildcard
-	letters [256][]int       // patterns that begin with that byte
-	open    []int            // patterns that begin with a wildcard
+	globs  []glob
+	exact  map[string][]int // patterns without wildcard
+	begins [256][]int       // patterns that begin with that byte
+	ends   [256][]int       // patterns that begin with a wildcard and end with that byte
+	open   []int            // patterns that begin and end with a wildcard
 }
 
 func newIndex(patterns []string) index {
@@ -100,14 +101,18 @@ func newIndex(patterns []string) index {
 		switch {
 		case g.exact():
 			x.exact[p] = append(x.exact[p], i)
-		case p[0] == '*' || p[0] == '?':
-			x.open = append(x.open, i)
+		case !wildcard(p[0]):
+			x.begins[p[0]] = append(x.begins[p[0]], i)
+		case !wildcard(p[len(p)-1]):
+			x.ends[p[len(p)-1]] = append(x.ends[p[len(p)-1]], i)
 		default:
-			x.letters[p[0]] = append(x.letters[p[0]], i)
+			x.open = append(x.open, i)
 		}
 	}
 	return x
 }
+
+func wildcard(c byte) bool { return c == '*' || c == '?' }
 
 // first is the place of the first pattern in [from, below) that matches, else below.
 func (x *index) first(s string, from, below int) int {
@@ -117,7 +122,8 @@ func (x *index) first(s string, from, below int) int {
 		}
 	}
 	if s != "" {
-		below = x.scan(x.letters[s[0]], s, from, below)
+		below = x.scan(x.begins[s[0]], s, from, below)
+		below = x.scan(x.ends[s[len(s)-1]], s, from, below)
 	}
 	return x.scan(x.open, s, from, below)
 }
@@ -128,7 +134,8 @@ func (x *index) scan(list []int, s string, from, below int) int {
 		i, _ = slices.BinarySearch(list, from)
 	}
 	for ; i < len(list) && list[i] < below; i++ {
-		if x.globs[list[i]].match(s) {
+		g := &x.globs[list[i]]
+		if (g.single || strings.HasPrefix(s, g.head)) && g.match(s) { // the look at the head saves most of the calls
 			return list[i]
 		}
 	}

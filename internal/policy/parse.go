@@ -247,7 +247,9 @@ func (p *Policy) decodeRetention(o *object) {
 		terms := p.retention
 		if e := o.d.object(all.fields[name], "retention.tenants.*", all.at(name), all.line); e != nil {
 			terms.decode(e, e.has)
-			p.tenants[name] = terms
+			if terms != p.retention {
+				p.tenants[name] = terms
+			}
 		}
 	}
 }
