@@ -82,3 +82,24 @@ type LogRecord struct {
 	Body    agent.Body
 	Facts   agent.MessageFacts
 }
+
+// Evidence is what the span shows of its outcome, for agent.JudgeSpan. Bodies
+// are taken as they stand on the span.
+func (r *Record) Evidence() agent.SpanEvidence {
+	s, st := &r.Step, &r.stated
+	ev := agent.SpanEvidence{
+		Ended: st.Ended && s.End != 0, Failed: r.status.failed, Exception: r.status.exception && !st.NoException,
+		Deferred: st.Deferred, Refused: st.Refused,
+		Error: agent.ErrorEvidence{
+			Type: s.ErrorType, Text: s.ErrorText, Code: int(s.StatusCode), GRPC: r.status.grpc,
+			Tool: s.Call.Tool, Arguments: r.arguments,
+		},
+	}
+	if r.result != "" {
+		text, isError := ResultText(r.result)
+		ev.Result = agent.ResultEvidence{
+			Recorded: true, Text: text, IsError: isError || st.ResultError, Tool: s.Call.Tool, Arguments: r.arguments,
+		}
+	}
+	return ev
+}

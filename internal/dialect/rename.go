@@ -1,0 +1,127 @@
+package dialect
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/steptrail/steptrail/internal/canon"
+)
+
+const (
+	toolDefinitions = "gen_ai.tool.definitions"
+	headerPrefix    = "http.request.header."
+)
+
+// newName gives the current name of a deprecated attribute, empty for others.
+func newName(k string) string {
+	switch k {
+	case "gen_ai.system":
+		return canon.ProviderName
+	case "gen_ai.usage.prompt_tokens":
+		return canon.InputTokens
+	case "gen_ai.usage.completion_tokens":
+		return canon.OutputTokens
+	case "gen_ai.openai.request.seed":
+		return canon.RequestSeed
+	case "gen_ai.usage.cache_read_input_tokens":
+		return canon.CacheReadTokens
+	case "gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens", "gen_ai.usage.cache_write_input_tokens":
+		return canon.CacheWriteTokens
+	case "gen_ai.usage.reasoning_tokens":
+		return canon.ReasoningTokens
+	case "gen_ai.response.finish_reason":
+		return canon.FinishReasons
+	case "http.method":
+		return canon.HTTPMethod
+	case "http.status_code":
+		return canon.HTTPStatus
+	case "http.url":
+		return canon.URLFull
+	case "http.target":
+		return canon.URLPath
+	case "db.system":
+		return canon.DBSystem
+	case "db.operation":
+		return canon.DBOperation
+	}
+	return ""
+}
+
+// maxRenames bounds how many deprecated names of one span are renamed; there
+// are fewer.
+const maxRenames = 32
+
+// rename gives deprecated attributes their current names. Where a span has
+// both, the current one counts and the old one goes.
+func rename(at pcommon.Map) {
+	var old [maxRenames]string
+	n := 0
+	for k := range at.All() {
+		if newName(k) != "" && n < len(old) {
+			old[n] = k
+			n++
+		}
+	}
+	for _, k := range old[:n] {
+		move(at, k, newName(k))
+	}
+	if v, ok := at.Get(canon.ProviderName); ok && v.Type() == pcommon.ValueTypeStr {
+		if p := provider(v.Str()); p != "" {
+			v.SetStr(p)
+		}
+	}
+}
+
+// move takes the value of one attribute to another name, unless that is taken.
+func move(at pcommon.Map, from, to string) {
+	if _, taken := at.Get(to); !taken {
+		dst := at.PutEmpty(to) // before Get: it may move the attributes
+		if src, ok := at.Get(from); ok {
+			src.CopyTo(dst)
+		}
+	}
+	at.Remove(from)
+}
+
+// provider gives the current spelling of a provider, empty where it has not
+// changed.
+func provider(s string) string {
+	switch s {
+	case "vertex_ai":
+		return "gcp.vertex_ai"
+	case "gemini":
+		return "gcp.gemini"
+	case "az.ai.openai":
+		return "azure.ai.openai"
+	case "az.ai.inference":
+		return "azure.ai.inference"
+	case "xai":
+		return "x_ai"
+	}
+	return ""
+}
+
+// renameHeaders writes the names of captured request headers with hyphens and in
+// lower case, as HTTP does; Python's instrumentation writes underscores.
+func renameHeaders(at pcommon.Map) {
+	var old [maxRenames]string
+	n := 0
+	for k := range at.All() {
+		if strings.HasPrefix(k, headerPrefix) && n < len(old) && headerName(k) != k {
+			old[n] = k
+			n++
+		}
+	}
+	for _, k := range old[:n] {
+		move(at, k, headerName(k))
+	}
+}
+
+func headerName(k string) string {
+	name := k[len(headerPrefix):]
+	if !strings.ContainsAny(name, "_ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+		return k
+	}
+	return headerPrefix + strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+}
