@@ -31,6 +31,10 @@ type Run struct {
 	Models         []string
 	PromptVersions []string
 
+	// AgentUsage is what only agent spans state of tokens and cost: no model call
+	// below them has any.
+	AgentUsage Usage
+
 	DroppedAttributes int64
 	CallsNotSeen      int
 	AttemptsVisible   Visibility

@@ -30,13 +30,13 @@ type Step struct {
 	// DialectRunWeak: DialectRun is a trace id of another system
 	// (langsmith.trace.id), which does not stand against joining two units.
 	DialectRunWeak bool
-	ParentRun  string // agent.run.parent_id
-	Session    string
-	User       string
-	TaskType   string
-	Scenario   string
-	RunOutcome RunOutcome
-	Escalation string // agent.escalation.reason
+	ParentRun      string // agent.run.parent_id
+	Session        string
+	User           string
+	TaskType       string
+	Scenario       string
+	RunOutcome     RunOutcome
+	Escalation     string // agent.escalation.reason
 
 	Agent        string // gen_ai.agent.name
 	AgentID      string

@@ -1,0 +1,164 @@
+package agent
+
+// foldModels makes one attempt of the spans of one model call: nested ones, and
+// those that stand beside each other or were replayed under one response id.
+func (b *builder) foldModels() {
+	b.foldNestedModels()
+	b.foldResponses()
+}
+
+// foldNestedModels: a model-call span under another, with no tool or agent
+// between, is the same call; several under one are its attempts.
+func (b *builder) foldNestedModels() {
+	var kids map[int32]int // model span: how many stand directly under it
+	for i := range b.cands {
+		c := &b.cands[i]
+		if c.op != OpModel {
+			continue
+		}
+		if up := b.modelAbove(c.node); up >= 0 {
+			if kids == nil {
+				kids = map[int32]int{}
+			}
+			kids[up]++
+		}
+	}
+	if kids == nil {
+		return
+	}
+	for i := range b.cands {
+		c := &b.cands[i]
+		if c.op != OpModel || kids[c.node] > 0 {
+			continue
+		}
+		b.foldChain(c, kids)
+	}
+}
+
+// modelAbove is the model call of the run that a model call lies in; -1 if none.
+func (b *builder) modelAbove(at int32) int32 {
+	up := b.a.nodes[at].call
+	if up >= 0 && b.a.nodes[up].run == b.run && b.a.nodes[up].cand >= 0 {
+		return up
+	}
+	return noSpan
+}
+
+// foldChain folds an innermost model call into those around it, up to the first
+// that has several under it: that one is the frame of the attempts.
+func (b *builder) foldChain(c *cand, kids map[int32]int) {
+	chain := []int32{c.node}
+	head := c.node
+	for up := b.modelAbove(head); up >= 0; up = b.modelAbove(up) {
+		if kids[up] > 1 {
+			for ; up >= 0; up = b.modelAbove(up) {
+				c.frame = up
+				b.cands[b.a.nodes[up].cand].gone = true
+			}
+			break
+		}
+		chain = append(chain, up)
+		head = up
+	}
+	if head == c.node {
+		return
+	}
+	reverse(chain)
+	out := &b.cands[b.a.nodes[head].cand]
+	out.spans, out.frame = chain, c.frame
+	for _, at := range chain[1:] {
+		b.cands[b.a.nodes[at].cand].gone = true
+	}
+}
+
+func reverse(s []int32) {
+	for i, j := 0, len(s)-1; i < j; i, j = i+1, j-1 {
+		s[i], s[j] = s[j], s[i]
+	}
+}
+
+// foldResponses: a model-call span with the response id of another and no
+// different input, beside it or sent again by a durable engine.
+func (b *builder) foldResponses() {
+	var first map[string]int32
+	for i := range b.cands {
+		c := &b.cands[i]
+		if c.op != OpModel || c.gone {
+			continue
+		}
+		id := b.responseID(c)
+		if id == "" {
+			continue
+		}
+		if first == nil {
+			first = map[string]int32{}
+		}
+		f, ok := first[id]
+		if !ok || !b.oneResponse(&b.cands[f], c) {
+			first[id] = int32(i)
+			continue
+		}
+		into := &b.cands[f]
+		into.spans = append(append([]int32(nil), b.members(into)...), b.members(c)...)
+		c.gone = true
+	}
+}
+
+func (b *builder) responseID(c *cand) string {
+	for _, at := range b.members(c) {
+		if id := b.a.steps[at].Model.ResponseID; id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// twinGap is how long after a model call's end its zero-length twin may stand.
+const twinGap = 5_000_000
+
+// oneResponse reports whether y is x again. An id alone does not tell: local
+// servers number their answers.
+func (b *builder) oneResponse(x, y *cand) bool {
+	if x.frame != y.frame && x.frame >= 0 && y.frame >= 0 {
+		return false
+	}
+	xm, ym := b.model(x), b.model(y)
+	if differ(xm.Input, ym.Input) || differ(xm.Output, ym.Output) {
+		return false
+	}
+	xs, ys := b.span(x), b.span(y)
+	if y.start < x.end || (y.end <= y.start && y.start <= x.end+twinGap) || (x.end <= x.start && y.start <= x.end+twinGap) {
+		return true
+	}
+	replay := xs.Trace != ys.Trace || xs.Instance != ys.Instance
+	return replay && xs.Checkpoint == "" && ys.Checkpoint == ""
+}
+
+func differ(x, y Digest) bool { return !x.IsZero() && !y.IsZero() && x != y }
+
+// model collects what the spans of a model call say, the innermost first.
+func (b *builder) model(c *cand) (m Model) {
+	spans := b.members(c)
+	for i := len(spans) - 1; i >= 0; i-- {
+		s := &b.a.steps[spans[i]].Model
+		if m.Input.IsZero() {
+			m.Input = s.Input
+		}
+		if m.Output.IsZero() {
+			m.Output = s.Output
+		}
+		if !m.Tokens.Known {
+			m.Tokens = s.Tokens
+		}
+		if m.CostSource == CostSourceUnset || m.CostSource == CostSourceComputed && s.CostSource == CostSourceReported {
+			m.CostNano, m.CostSource = s.CostNano, s.CostSource
+		}
+		if m.Requested == "" {
+			m.Requested = s.Requested
+		}
+		if m.Served == "" {
+			m.Served = s.Served
+		}
+	}
+	return m
+}

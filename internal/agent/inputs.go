@@ -1,0 +1,120 @@
+package agent
+
+// laneInput is what was read of the inputs of one lane so far.
+type laneInput struct {
+	refs  []Ref
+	users []userMark        // user messages of the last input
+	lasts map[userMark]bool // (last user message, number of user messages) of the inputs before
+}
+
+// userMark is a user message and its number among the user messages of an input.
+type userMark struct {
+	ref    Ref
+	number int
+	pos    int // in the input; not part of what an earlier input is told by
+}
+
+// scanInputs reads the inputs of the run's model calls in order, and of each
+// only what the input before it in the lane did not hold: the answers to calls,
+// by the call, and new user messages.
+func (b *builder) scanInputs() map[answerKey][]answered {
+	answers := map[answerKey][]answered{}
+	lanes := make([]laneInput, len(b.lanes))
+	for i := range b.cands {
+		c := &b.cands[i]
+		if c.gone || c.op != OpModel || c.part > 1 {
+			continue
+		}
+		var input []Ref
+		for _, at := range b.members(c) {
+			if input = b.a.inputs(b.a.steps[at]); len(input) > 0 {
+				break
+			}
+		}
+		if len(input) > 0 {
+			b.scanInput(int32(i), input, &lanes[c.lane], answers)
+		}
+	}
+	return answers
+}
+
+func (b *builder) scanInput(i int32, input []Ref, l *laneInput, answers map[answerKey][]answered) {
+	from := 0
+	for from < len(input) && from < len(l.refs) && input[from] == l.refs[from] {
+		from++
+	}
+	for from > 0 && from < len(input) { // back to the message that asked
+		f := b.a.facts(input[from])
+		if f == nil || len(f.Answers) == 0 {
+			break
+		}
+		from--
+	}
+	keep := len(l.users)
+	for keep > 0 && l.users[keep-1].pos >= from {
+		keep--
+	}
+	l.users, l.refs = l.users[:keep], input
+	var asked []answerKey // calls of the last assistant message, not answered yet
+	for pos := from; pos < len(input); pos++ {
+		f := b.a.facts(input[pos])
+		if f == nil {
+			continue
+		}
+		if len(f.Calls) > 0 {
+			asked = asked[:0]
+			for p := range f.Calls {
+				k := answerKey{id: f.Calls[p].ID}
+				if k.id == "" {
+					k = answerKey{ref: input[pos], pos: p}
+				}
+				asked = append(asked, k)
+			}
+		}
+		for p := range f.Answers {
+			x := &f.Answers[p]
+			k := answerKey{id: x.ID}
+			if x.ID == "" {
+				if len(asked) == 0 {
+					continue
+				}
+				k, asked = asked[0], asked[1:]
+			}
+			answers[k] = append(answers[k], answered{x, i, b.cands[i].lane})
+		}
+		if f.UserText {
+			l.users = append(l.users, userMark{input[pos], len(l.users) + 1, pos})
+		}
+	}
+	b.noteTurn(i, l)
+}
+
+// noteTurn: a new user message in an input of the outermost agent is a turn of
+// the person, if the user message before it was the last one of an earlier
+// input of the lane.
+func (b *builder) noteTurn(i int32, l *laneInput) {
+	n := len(l.users)
+	if n == 0 {
+		return
+	}
+	last := l.users[n-1]
+	last.pos = 0
+	if n > 1 && !l.lasts[last] && b.isOutermost(b.cands[i].lane) {
+		before := l.users[n-2]
+		before.pos = 0
+		if l.lasts[before] {
+			b.turns = append(b.turns, Turn{Lane: int(b.cands[i].lane), Time: b.cands[i].start, Span: b.span(&b.cands[i])})
+		}
+	}
+	if l.lasts == nil {
+		l.lasts = map[userMark]bool{}
+	}
+	l.lasts[last] = true
+}
+
+// isOutermost: the lane of an agent with no agent of the run above it, or the
+// run's own.
+func (b *builder) isOutermost(lane int32) bool {
+	at := b.lanes[lane].agent
+	return at < 0 || b.ownAgent(at) < 0
+}

@@ -1,0 +1,281 @@
+package agent
+
+import "strings"
+
+// request is a call that a model asked for.
+type request struct {
+	call   *RequestedCall
+	key    answerKey
+	model  int32 // the candidate that asked
+	pos    int   // position in its answer
+	lane   int32
+	used   bool  // an execution of it is here
+	cand   int32 // the last of them; -1 for none
+	answer *answered
+}
+
+// answerKey names a requested call: by its id, else by the message that asked
+// and the position in it.
+type answerKey struct {
+	id  string
+	ref Ref
+	pos int
+}
+
+// answered is an answer to a call as a model input shows it.
+type answered struct {
+	answer *CallAnswer
+	model  int32 // the candidate that read it
+	lane   int32
+}
+
+// tie connects requested calls, their executions and their answers
+// (conventions, "Request and execution"), and finds new user messages.
+func (b *builder) tie() {
+	if len(b.a.in.Facts) == 0 {
+		return
+	}
+	b.collectRequests()
+	answers := b.scanInputs()
+	if len(b.requests) == 0 && len(answers) == 0 {
+		return
+	}
+	b.tieByID()
+	b.tieByOrder()
+	b.tieHandoffs()
+	b.standIns(answers)
+}
+
+func (b *builder) collectRequests() {
+	for i := range b.cands {
+		c := &b.cands[i]
+		if c.gone || c.op != OpModel || c.part > 1 {
+			continue
+		}
+		for _, at := range b.members(c) {
+			n := len(b.requests)
+			pos := 0
+			for _, r := range b.a.outputs(b.a.steps[at]) {
+				f := b.a.facts(r)
+				if f == nil {
+					continue
+				}
+				for p := range f.Calls {
+					call := &f.Calls[p]
+					key := answerKey{id: call.ID}
+					if call.ID == "" {
+						key = answerKey{ref: r, pos: p}
+					}
+					b.requests = append(b.requests, request{call: call, key: key, model: int32(i), pos: pos, lane: c.lane, cand: noSpan})
+					pos++
+				}
+			}
+			if len(b.requests) > n {
+				break // its other spans show the same answer
+			}
+		}
+	}
+}
+
+// baseTool is a tool's name without the prefix of a server or plugin.
+func baseTool(name string) string {
+	if i := strings.LastIndexAny(name, "-./:"); i >= 0 && i < len(name)-1 {
+		name = name[i+1:]
+	}
+	if i := strings.LastIndex(name, "__"); i >= 0 && i < len(name)-2 {
+		name = name[i+2:]
+	}
+	return name
+}
+
+func (b *builder) tieByID() {
+	var byID map[string][]int32
+	for n := range b.requests {
+		if id := b.requests[n].call.ID; id != "" {
+			if byID == nil {
+				byID = make(map[string][]int32, len(b.requests))
+			}
+			byID[id] = append(byID[id], int32(n))
+		}
+	}
+	if byID == nil {
+		return
+	}
+	for i := range b.cands {
+		c := &b.cands[i]
+		if c.gone || c.callID == "" || (c.op != OpTool && c.op != OpHandoff && c.op != OpRetrieval) {
+			continue
+		}
+		if n := b.pickByID(byID[c.callID], c); n >= 0 {
+			b.tieTo(n, int32(i))
+		}
+	}
+}
+
+// pickByID chooses among the requests with the call's id: its tool, own lane
+// first, one without an execution first, then the latest before it.
+func (b *builder) pickByID(list []int32, c *cand) int32 {
+	best, rank := int32(noSpan), -1
+	for _, n := range list {
+		r := &b.requests[n]
+		if c.tool != "" && r.call.Tool != "" && !sameTool(c.tool, r.call.Tool) {
+			continue
+		}
+		v := 0
+		if !r.used {
+			v += 2
+		}
+		if b.cands[r.model].start <= c.start {
+			v++
+		}
+		if r.lane == c.lane {
+			v += 4
+		}
+		if v >= rank {
+			best, rank = n, v
+		}
+	}
+	return best
+}
+
+// tieTo ties an execution to its request. The last execution of a request has
+// its answer.
+func (b *builder) tieTo(n, i int32) {
+	r, c := &b.requests[n], &b.cands[i]
+	c.request = r.call
+	r.used, r.cand = true, i
+	if c.callID == "" {
+		c.callID = r.call.ID
+	}
+	if c.tool == "" {
+		c.tool = r.call.Tool
+	}
+	if c.args.State != RecordedYes && r.call.Arguments.State == RecordedYes {
+		c.args = r.call.Arguments
+	}
+}
+
+// lookBack is how many open requests of a tool a span without a call id is
+// compared with.
+const lookBack = 64
+
+// tieByOrder: a tool span without a call id executes a request of its tool by
+// the latest model answer before it that has one without an execution, in its
+// lane, else in the run: equal arguments first, then in order.
+func (b *builder) tieByOrder() {
+	var byTool map[string][]int32
+	for i := range b.cands {
+		c := &b.cands[i]
+		if c.gone || c.callID != "" || c.op != OpTool || c.tool == "" {
+			continue
+		}
+		if byTool == nil {
+			byTool = map[string][]int32{}
+			for n := range b.requests {
+				t := baseTool(b.requests[n].call.Tool)
+				byTool[t] = append(byTool[t], int32(n))
+			}
+		}
+		list := byTool[baseTool(c.tool)]
+		n := b.pickOpen(list, c, true)
+		if n < 0 {
+			n = b.pickOpen(list, c, false)
+		}
+		if n >= 0 {
+			b.tieTo(n, int32(i))
+		}
+	}
+}
+
+func (b *builder) pickOpen(list []int32, c *cand, ownLane bool) int32 {
+	best := int32(noSpan)
+	seen := 0
+	for k := len(list) - 1; k >= 0 && seen < lookBack; k-- {
+		r := &b.requests[list[k]]
+		if b.cands[r.model].start > c.start {
+			continue
+		}
+		seen++
+		if r.used || (ownLane && r.lane != c.lane) || !sameTool(r.call.Tool, c.tool) {
+			continue
+		}
+		if best >= 0 && b.requests[best].model != r.model {
+			break // an earlier answer
+		}
+		if r.call.Arguments.Digest.Same(c.args.Digest) {
+			// The first of several equal ones: they are executed in order.
+			best = list[k]
+			for k--; k >= 0; k-- {
+				q := &b.requests[list[k]]
+				if q.model != r.model {
+					break
+				}
+				if !q.used && q.lane == r.lane && q.call.Arguments.Digest.Same(c.args.Digest) {
+					best = list[k]
+				}
+			}
+			return best
+		}
+		best = list[k]
+	}
+	return best
+}
+
+// tieHandoffs: the request and the span of one hand-off are one, under whatever
+// name the span stands.
+func (b *builder) tieHandoffs() {
+	var open []int32
+	for n := range b.requests {
+		if r := &b.requests[n]; !r.used && isHandoffName(r.call.Tool) {
+			open = append(open, int32(n))
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	for i := range b.cands {
+		c := &b.cands[i]
+		if c.gone || c.op != OpHandoff || c.request != nil {
+			continue
+		}
+		for k := len(open) - 1; k >= 0; k-- {
+			r := &b.requests[open[k]]
+			if !r.used && b.cands[r.model].start <= c.start {
+				b.tieTo(open[k], int32(i))
+				break
+			}
+		}
+	}
+}
+
+// standIns gives each request its answer, and each execution that of its
+// request.
+func (b *builder) standIns(answers map[answerKey][]answered) {
+	for n := range b.requests {
+		r := &b.requests[n]
+		list := answers[r.key]
+		var found *answered
+		for k := range list {
+			if x := &list[k]; x.model > r.model && x.lane == r.lane {
+				found = x
+				break
+			}
+		}
+		for k := 0; k < len(list) && found == nil; k++ {
+			if x := &list[k]; x.model > r.model {
+				found = x
+			}
+		}
+		if found == nil {
+			continue
+		}
+		r.answer = found
+		if r.cand >= 0 {
+			c := &b.cands[r.cand]
+			c.answer = found.answer
+			if c.result.State != RecordedYes && found.answer.Result.State == RecordedYes {
+				c.shown = found.answer.Result
+			}
+		}
+	}
+}
