@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 mkdir -p .cache
-mapfile -t packages < <(git ls-files '*_test.go' | xargs grep -l '^func Benchmark' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+mapfile -t packages < <(grep -rl --include='*_test.go' --exclude-dir={node_modules,bin,.cache} '^func Benchmark' . | xargs -r -n 1 dirname | sort -u)
 if [ ${#packages[@]} -eq 0 ]; then
   echo "no package has a benchmark" >&2
   exit 1
