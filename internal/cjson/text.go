@@ -17,6 +17,12 @@ func AppendText(dst []byte, raw string) []byte {
 	return appendDecoded(dst, raw[1:len(raw)-1], hasEscape|hasHigh)
 }
 
+// AppendDecoded is AppendText for the inside of a string, without its quotes. It
+// takes any text: what is no escape loses its backslash.
+func AppendDecoded(dst []byte, inner string) []byte {
+	return appendDecoded(dst, inner, hasEscape|hasHigh)
+}
+
 // Text is AppendText that returns a string, a slice of raw where it can be.
 func Text(raw string) string {
 	if len(raw) < 2 || raw[0] != '"' {

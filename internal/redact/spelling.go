@@ -1,0 +1,228 @@
+package redact
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Other spellings of a text that carry the same value: percent-encoding, HTML
+// entities, the escapes of JSON and programming languages, full-width forms,
+// and characters of no width between the others.
+
+// spellingTriggers are the bytes with which they begin.
+const spellingTriggers = "%&\\\xc2\xe2\xef"
+
+// maxRounds is how often spellings in spellings are undone: &amp;#64; is two.
+const maxRounds = 3
+
+// view is a text with its spellings undone, and where its bytes stood.
+type view struct {
+	text   []byte
+	shifts []shift
+}
+
+// shift says that from one index of a view on, up to the next shift, its bytes
+// stand at another index of what it was made of.
+type shift struct{ to, from int }
+
+// undo makes the view of a text.
+func (v *view) undo(text string) {
+	v.text, v.shifts = v.text[:0], v.shifts[:0]
+	from := 0
+	for i := 0; i < len(text); {
+		if strings.IndexByte(spellingTriggers, text[i]) < 0 {
+			i++
+			continue
+		}
+		r, n := spelled(text[i:])
+		if n == 0 {
+			i++
+			continue
+		}
+		v.text = append(v.text, text[from:i]...)
+		v.text = appendSpelled(v.text, r)
+		i += n
+		from = i
+		v.shifts = append(v.shifts, shift{to: len(v.text), from: i})
+	}
+	v.text = append(v.text, text[from:]...)
+}
+
+// origin returns where v.text[i] stood.
+func (v *view) origin(i int) int {
+	low, high := 0, len(v.shifts)
+	for low < high {
+		mid := (low + high) / 2
+		if v.shifts[mid].to <= i {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	if low == 0 {
+		return i
+	}
+	s := v.shifts[low-1]
+	return i - s.to + s.from
+}
+
+// What spelled returns beyond characters.
+const (
+	nothing  = -1    // a character of no width
+	rawBytes = -1024 // minus a byte: %C3 is half a character
+)
+
+func appendSpelled(dst []byte, r rune) []byte {
+	switch {
+	case r == nothing:
+		return dst
+	case r <= rawBytes:
+		return append(dst, byte(rawBytes-r))
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+// spelled returns the character that another spelling at the start of s stands
+// for, and the spelling's length; 0 for none.
+func spelled(s string) (r rune, n int) {
+	switch s[0] {
+	case '%':
+		return spelledPercent(s)
+	case '&':
+		return spelledEntity(s)
+	case '\\':
+		return spelledEscape(s)
+	case 0xC2:
+		if strings.HasPrefix(s, "\u00ad") {
+			return nothing, 2
+		}
+	case 0xE2:
+		if len(s) >= 3 && (s[1] == 0x80 && s[2] >= 0x8B && s[2] <= 0x8F || s[1] == 0x81 && s[2] >= 0xA0 && s[2] <= 0xA4) {
+			return nothing, 3
+		}
+	case 0xEF:
+		if strings.HasPrefix(s, "\ufeff") {
+			return nothing, 3
+		}
+		if c, size := utf8.DecodeRuneInString(s); c >= 0xFF01 && c <= 0xFF5E {
+			return c - 0xFEE0, size
+		}
+	}
+	return 0, 0
+}
+
+// spelledPercent undoes %40, and %2540 at once.
+func spelledPercent(s string) (rune, int) {
+	n := 1
+	for strings.HasPrefix(s[n:], "25") && n+4 <= len(s) && isHex(s[n+2]) && isHex(s[n+3]) {
+		n += 2
+	}
+	if n+2 > len(s) || !isHex(s[n]) || !isHex(s[n+1]) {
+		return 0, 0
+	}
+	c := unhex(s[n])<<4 | unhex(s[n+1])
+	if c < utf8.RuneSelf {
+		return c, n + 2
+	}
+	return rawBytes - c, n + 2
+}
+
+// spelledEntity undoes &#64; &#x40; and the names that hide marks.
+func spelledEntity(s string) (rune, int) {
+	end := strings.IndexByte(s[:min(len(s), 12)], ';')
+	if end < 2 {
+		return 0, 0
+	}
+	name := s[1:end]
+	if name[0] == '#' {
+		return numericEntity(name[1:]), end + 1
+	}
+	switch name {
+	case "amp":
+		return '&', end + 1
+	case "commat":
+		return '@', end + 1
+	case "period":
+		return '.', end + 1
+	case "lowbar":
+		return '_', end + 1
+	case "plus":
+		return '+', end + 1
+	case "colon":
+		return ':', end + 1
+	case "sol":
+		return '/', end + 1
+	case "lt":
+		return '<', end + 1
+	case "gt":
+		return '>', end + 1
+	case "quot":
+		return '"', end + 1
+	case "apos":
+		return '\'', end + 1
+	case "nbsp":
+		return ' ', end + 1
+	case "hyphen", "dash":
+		return '-', end + 1
+	case "shy", "zwnj", "zwj":
+		return nothing, end + 1
+	}
+	return 0, 0
+}
+
+func numericEntity(digits string) rune {
+	base := rune(10)
+	if digits != "" && digits[0]|0x20 == 'x' {
+		base, digits = 16, digits[1:]
+	}
+	var r rune
+	for i := range len(digits) {
+		if !isHex(digits[i]) || base == 10 && digits[i] > '9' || r > utf8.MaxRune {
+			return utf8.RuneError
+		}
+		r = r*base + unhex(digits[i])
+	}
+	return r
+}
+
+// spelledEscape undoes \u0040, \x40 and the short escapes.
+func spelledEscape(s string) (rune, int) {
+	if len(s) < 2 {
+		return 0, 0
+	}
+	switch s[1] {
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case '"', '\\', '/', '\'':
+		return rune(s[1]), 2
+	case 'x':
+		if len(s) >= 4 && isHex(s[2]) && isHex(s[3]) {
+			return unhex(s[2])<<4 | unhex(s[3]), 4
+		}
+	case 'u':
+		if len(s) >= 6 && isHex(s[2]) && isHex(s[3]) && isHex(s[4]) && isHex(s[5]) {
+			r := unhex(s[2])<<12 | unhex(s[3])<<8 | unhex(s[4])<<4 | unhex(s[5])
+			switch {
+			case r >= 0x200B && r <= 0x200F || r >= 0x2060 && r <= 0x2064 || r == 0xFEFF || r == 0xAD:
+				return nothing, 6
+			case r >= 0xFF01 && r <= 0xFF5E:
+				r -= 0xFEE0
+			}
+			return r, 6
+		}
+	}
+	return 0, 0
+}
+
+func isHex(c byte) bool { return c-'0' < 10 || c|0x20-'a' < 6 }
+
+func unhex(c byte) rune {
+	if c <= '9' {
+		return rune(c - '0')
+	}
+	return rune(c|0x20-'a') + 10
+}

@@ -1,0 +1,247 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/steptrail/steptrail/internal/cjson"
+)
+
+// document redacts out.source, which stands level strings deep in JSON.
+//
+// JSON is looked at as a row of strings with little between them, not as a tree:
+// that is right for valid JSON, and for a text that is cut off or only looks
+// like JSON every byte of it is still seen, inside a string or between two.
+func (t *Tenant) document(w *work, out *output, level int) error {
+	s := out.source
+	if !looksJSON(s) {
+		t.plain(w, out, 0, len(s))
+		return nil
+	}
+	at := 0
+	for at < len(s) {
+		open := strings.IndexByte(s[at:], '"')
+		if open < 0 {
+			break
+		}
+		open += at
+		t.between(w, out, at, open)
+		end, escaped := stringEnd(s, open+1)
+		if end < 0 {
+			return t.cutOff(w, out, open, level)
+		}
+		at = end + 1
+		value := -1
+		if colon := skipSpace(s, at); colon < len(s) && s[colon] == ':' {
+			value = skipSpace(s, colon+1)
+		}
+		if value >= 0 && t.secretMember(w, s[open:end+1], escaped, level) {
+			at = t.secret(w, out, value)
+			continue
+		}
+		if err := t.quoted(w, out, open, end+1, escaped, level); err != nil {
+			return err
+		}
+	}
+	t.between(w, out, at, len(s))
+	return nil
+}
+
+// looksJSON reports whether a text begins as an object, array or string.
+func looksJSON(s string) bool {
+	i := skipSpace(s, 0)
+	return i < len(s) && (s[i] == '{' || s[i] == '[' || s[i] == '"')
+}
+
+func skipSpace(s string, i int) int {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\n' || s[i] == '\r' || s[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// stringEnd returns the closing quote of the string whose inside begins at i, and
+// whether it has a backslash; -1 where it is cut off. It takes any escapes.
+func stringEnd(s string, i int) (end int, escaped bool) {
+	for from := i; ; {
+		quote := strings.IndexByte(s[from:], '"')
+		if quote < 0 {
+			return -1, false
+		}
+		quote += from
+		slashes := 0
+		for quote-slashes > i && s[quote-slashes-1] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return quote, strings.IndexByte(s[i:quote], '\\') >= 0
+		}
+		from = quote + 1
+	}
+}
+
+// between redacts what stands between two strings. Of JSON that is marks, words
+// and numbers; a number in which something is found becomes a string.
+func (t *Tenant) between(w *work, out *output, start, end int) {
+	s := out.source
+	for i := start; i < end; i++ {
+		if strings.IndexByte(" \n\r\t,:[]{}0123456789+-.eEtrufalsn", s[i]) < 0 {
+			t.plain(w, out, start, end)
+			return
+		}
+	}
+	for i := start; i < end; i++ {
+		if s[i] != '-' && s[i]-'0' >= 10 {
+			continue
+		}
+		from := i
+		for i < end && strings.IndexByte("0123456789+-.eE", s[i]) >= 0 {
+			i++
+		}
+		if matches := t.scan(w, s[from:i]); len(matches) > 0 {
+			out.text(from, from, `"`)
+			for _, m := range matches {
+				t.replace(w, out, m, from)
+			}
+			out.text(i, i, `"`)
+		}
+	}
+}
+
+// plain redacts a stretch of the source that is no JSON string.
+func (t *Tenant) plain(w *work, out *output, start, end int) {
+	if start >= end {
+		return
+	}
+	for _, m := range t.scan(w, out.source[start:end]) {
+		t.replace(w, out, m, start)
+	}
+}
+
+// replace puts the placeholder of a match, which was found at offset, into out.
+func (t *Tenant) replace(w *work, out *output, m match, offset int) {
+	start, end := offset+m.start, offset+m.end
+	switch {
+	case m.keep:
+	case m.by < len(t.r.detectors) && t.r.detectors[m.by] == &ownPlaceholder:
+		out.text(end-1, end, notOurs)
+	default:
+		w.count = t.tally(w, m.by)
+		out.placeholder(start, end, t.labelOf(m), t.normalOf(w, m))
+	}
+}
+
+// quoted redacts the JSON string that is the source's [start, end), quotes
+// included.
+func (t *Tenant) quoted(w *work, out *output, start, end int, escaped bool, level int) error {
+	if !escaped {
+		inner := out.source[start+1 : end-1]
+		if looksJSON(inner) {
+			return t.nested(w, out, start, end, inner, level)
+		}
+		t.plain(w, out, start+1, end-1)
+		return nil
+	}
+	w.decoded[level] = cjson.AppendText(w.decoded[level][:0], out.source[start:end])
+	inner := stringOf(w.decoded[level])
+	return t.nested(w, out, start, end, inner, level)
+}
+
+// nested redacts the text of a JSON string, which may be JSON again, and writes
+// it anew where something was replaced.
+func (t *Tenant) nested(w *work, out *output, start, end int, inner string, level int) error {
+	child := t.newOutput(inner)
+	if err := t.inside(w, &child, level); err != nil {
+		return err
+	}
+	if child.dirty {
+		out.quoted(start, end, &child, true)
+	}
+	return nil
+}
+
+// inside redacts the text of a JSON string that stands level strings deep.
+func (t *Tenant) inside(w *work, child *output, level int) error {
+	switch {
+	case level < MaxLevels:
+		return t.document(w, child, level+1)
+	case looksJSON(child.source) && cjson.Valid(child.source):
+		return ErrTooDeep
+	}
+	t.plain(w, child, 0, len(child.source))
+	return nil
+}
+
+// cutOff redacts a string whose end is missing: attributes are cut off at a
+// length, in the middle of JSON inside JSON. A text with control characters is
+// none, but prose with a quotation mark.
+func (t *Tenant) cutOff(w *work, out *output, open, level int) error {
+	s := out.source[open+1:]
+	for i := range len(s) {
+		if s[i] < ' ' {
+			t.plain(w, out, open, len(out.source))
+			return nil
+		}
+	}
+	w.decoded[level] = cjson.AppendDecoded(w.decoded[level][:0], s)
+	child := t.newOutput(stringOf(w.decoded[level]))
+	if err := t.inside(w, &child, level); err != nil {
+		return err
+	}
+	if child.dirty {
+		out.quoted(open, len(out.source), &child, false)
+	}
+	return nil
+}
+
+// secretMember reports whether the name of a member is on the key list.
+func (t *Tenant) secretMember(w *work, name string, escaped bool, level int) bool {
+	if !escaped {
+		return t.r.Secret(name[1 : len(name)-1])
+	}
+	w.decoded[level] = cjson.AppendText(w.decoded[level][:0], name)
+	return t.r.Secret(stringOf(w.decoded[level]))
+}
+
+// secret removes the value at i, whatever it is, and returns where it ends. What
+// is empty, true, false or null stays, it tells nothing; so does what we removed
+// before. Where the value is cut off the rest of the text is removed.
+func (t *Tenant) secret(w *work, out *output, i int) int {
+	s := out.source
+	if i == len(s) {
+		return i
+	}
+	end, value := len(s), []byte(s[i:])
+	switch s[i] {
+	case '"':
+		if quote, _ := stringEnd(s, i+1); quote >= 0 {
+			end = quote + 1
+		} else {
+			value = value[1:]
+			break
+		}
+		value = cjson.AppendText(nil, s[i:end])
+		if len(value) == 0 || t.isOwn(string(value)) {
+			return end
+		}
+	default:
+		scanner := cjson.Scan(s[i:])
+		raw := scanner.Raw()
+		if scanner.Err() != nil {
+			break
+		}
+		end = i + len(raw)
+		switch raw {
+		case "true", "false", "null", "{}", "[]":
+			return end
+		}
+		if exact, err := cjson.AppendExact(nil, raw); err == nil {
+			value = bytes.Clone(exact)
+		} else {
+			value = []byte(raw)
+		}
+	}
+	w.count = t.tally(w, t.secrets())
+	out.quotedPlaceholder(i, end, secretLabel, value)
+	return end
+}
