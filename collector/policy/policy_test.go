@@ -64,3 +64,28 @@ func TestDemoClassesTools(t *testing.T) {
 		assert.Equal(t, class, got, name)
 	}
 }
+
+// TestTheDetectionOfTheDemoIsTheDefault: its comment says so.
+func TestTheDetectionOfTheDemoIsTheDefault(t *testing.T) {
+	least, err := policy.Parse([]byte("version: 1\nredaction: {mode: mask, key: "+key+", detectors: []}\n"+
+		"retention: {act: 1d, human: 1d, think: 1d, read: 1d, content: 1d, findings: 1d, access_log: 1d}\n"), nil)
+	require.NoError(t, err)
+	demo := parse(t)
+	assert.Equal(t, least.Detection, demo.Detection)
+	assert.Equal(t, least.Sampling, demo.Sampling)
+}
+
+func TestTheDemoMakesTargetAndKeyOfARefund(t *testing.T) {
+	tool := parse(t).Tool("mcp__shop__issue_refund")
+	arguments := map[string]string{"order_id": "7731", "idempotency_key": "k-1"}
+	lookup := func(path []string) (string, bool) { v, ok := arguments[path[0]]; return v, ok }
+	target, ok := tool.Target.Expand(nil, lookup)
+	assert.True(t, ok)
+	assert.Equal(t, "order/7731", string(target))
+	idempotencyKey, ok := tool.Key.Expand(nil, lookup)
+	assert.True(t, ok)
+	assert.Equal(t, "k-1", string(idempotencyKey))
+	assert.True(t, tool.ApprovalRequired)
+	assert.True(t, tool.IsReconciledBy("payments_lookup"))
+	assert.True(t, tool.IsUndoneBy("cancel_refund"))
+}
