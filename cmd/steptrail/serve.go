@@ -25,7 +25,7 @@ The built-in config reads these variables:
   STEPTRAIL_OTLP_GRPC_ENDPOINT  where OTLP/gRPC is taken in (127.0.0.1:4317)
   STEPTRAIL_OTLP_HTTP_ENDPOINT  where OTLP/HTTP is taken in (127.0.0.1:4318)
   STEPTRAIL_QUERY_ENDPOINT      the query API and the web pages (127.0.0.1:8686)
-  STEPTRAIL_HEALTH_ENDPOINT     health check of the pipelines (127.0.0.1:13133)
+  STEPTRAIL_HEALTH_ENDPOINT     health_check on a port of its own (any free port)
   STEPTRAIL_TELEMETRY_PORT      the collector's own metrics, on loopback (8888)
   STEPTRAIL_DATA_DIR            queue, embedded database, made keys (./steptrail-data)
   STEPTRAIL_CLICKHOUSE_DSN      "embedded", or clickhouse://host:9000/database (embedded)
