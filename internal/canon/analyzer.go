@@ -17,9 +17,24 @@ type Protector interface {
 	// replaced counts the values that were replaced. It is not ok where the text
 	// takes more work than is allowed: then nothing of it may be kept.
 	Content(raw string) (stored, compared string, replaced int, ok bool)
-	// Hash is the keyed hash of a comparison form.
-	Hash(form []byte) agent.Digest
+	// Hash is the keyed hash of a comparison form. Hashes of different domains
+	// are never equal.
+	Hash(d Domain, form []byte) agent.Digest
 }
+
+// Domain says what a comparison form is a form of.
+type Domain string
+
+// The domains.
+const (
+	DomainArguments Domain = "args"    // a call's arguments
+	DomainResult    Domain = "result"  // a result
+	DomainText      Domain = "text"    // the text of a message
+	DomainMessage   Domain = "message" // a message
+	DomainInput     Domain = "input"   // all messages that went into a model call
+	DomainOutput    Domain = "output"  // all messages that came out of it
+	DomainSent      Domain = "sent"    // the SHA-256 of arguments or a result as sent
+)
 
 // Analyzer takes the content of a span apart before anything of it is kept:
 // it protects each message, argument and result, cuts what is too large, and
@@ -281,7 +296,7 @@ func (a *Analyzer) read(m *message, raw, compared string, role agent.Role) {
 	if a.x.unclear || cjson.IsPlaceholder(raw) {
 		m.facts.Text = agent.Digest{}
 	} else {
-		m.form = a.protect.Hash(a.x.form)
+		m.form = a.protect.Hash(DomainMessage, a.x.form)
 	}
 	if compared != raw && len(m.facts.Calls)+len(m.facts.Answers) > 0 && a.x.message(raw, role) {
 		restore(&m.facts, &a.x)
@@ -322,44 +337,46 @@ func (a *Analyzer) seal(m *message, body string) {
 }
 
 // Arguments takes the text of gen_ai.tool.call.arguments and returns what may
-// be kept in its place.
-func (a *Analyzer) Arguments(raw string) string {
-	text, c := a.body(ToolArguments, raw, true)
+// be kept in its place, and the whole text with keyed pseudonyms, from which the
+// policy's templates are filled; the latter is empty where nothing may be kept.
+func (a *Analyzer) Arguments(raw string) (kept, compared string) {
+	kept, compared, c := a.body(ToolArguments, raw, true)
 	if c.State == agent.RecordedYes {
 		a.args.sent = a.sentHash(raw)
 	}
 	a.args.content = c
-	return text
+	return kept, compared
 }
 
 // Result does the same for gen_ai.tool.call.result.
 func (a *Analyzer) Result(raw string) string {
-	text, c := a.body(ToolResult, raw, false)
+	kept, _, c := a.body(ToolResult, raw, false)
 	a.res.content = c
-	return text
+	return kept
 }
 
-func (a *Analyzer) body(key, raw string, arguments bool) (string, agent.Content) {
+func (a *Analyzer) body(key, raw string, arguments bool) (stored, compared string, c agent.Content) {
 	if raw == "" {
-		return "", agent.Content{}
+		return "", "", c
 	}
-	c := agent.Content{State: agent.RecordedYes, Size: int64(len(raw))}
+	c = agent.Content{State: agent.RecordedYes, Size: int64(len(raw))}
 	stored, compared, replaced, ok := a.protect.Content(raw)
 	a.Replaced += replaced
 	if !ok {
 		a.Refused++
-		stored, c.State = refusedBody(len(raw)), agent.RecordedOpaque
+		stored, compared, c.State = refusedBody(len(raw)), "", agent.RecordedOpaque
 	} else if cjson.IsPlaceholder(raw) {
 		c.State = agent.RecordedOpaque
 	}
 	if c.State == agent.RecordedYes {
 		if arguments {
 			a.form = ArgumentsForm(a.form[:0], compared, a.start)
+			c.Digest = a.protect.Hash(DomainArguments, a.form)
 		} else {
 			text, _ := ResultText(compared)
 			a.form = ResultForm(a.form[:0], text)
+			c.Digest = a.protect.Hash(DomainResult, a.form)
 		}
-		c.Digest = a.protect.Hash(a.form)
 	}
 	if len(stored) > a.MaxBody {
 		full := sha256.Sum256([]byte(stored))
@@ -369,7 +386,7 @@ func (a *Analyzer) body(key, raw string, arguments bool) (string, agent.Content)
 	a.sum = append(a.sum[:0], stored...)
 	hash := sha256.Sum256(a.sum)
 	copy(c.Ref[:], hash[:])
-	return stored, c
+	return stored, compared, c
 }
 
 // sentHash is the keyed hash of the SHA-256 of the arguments as sent, in the
@@ -384,7 +401,7 @@ func (a *Analyzer) sentHash(raw string) agent.Digest {
 }
 
 // KeyedHash is the keyed hash of a hash that a sender stated.
-func (a *Analyzer) KeyedHash(h agent.Hash) agent.Digest { return a.protect.Hash(h[:]) }
+func (a *Analyzer) KeyedHash(h agent.Hash) agent.Digest { return a.protect.Hash(DomainSent, h[:]) }
 
 // Attach gives a record what was found: references, facts, bodies, digests.
 // expires is when the bodies expire, in Unix seconds.
@@ -401,8 +418,8 @@ func (a *Analyzer) Attach(rec *Record) {
 		}
 	}
 	rec.refer()
-	s.Model.Input = a.joint(slotInput, slotSystem)
-	s.Model.Output = a.joint(slotOutput)
+	s.Model.Input = a.joint(DomainInput, slotInput, slotSystem)
+	s.Model.Output = a.joint(DomainOutput, slotOutput)
 	if s.Model.ContextHash.IsZero() && len(s.Model.Context) > 0 {
 		s.Model.ContextHash = a.context()
 	}
@@ -413,7 +430,7 @@ func (a *Analyzer) Bodies(rec *Record) { rec.bodies() }
 
 // joint is the comparison hash of the messages of some slots; zero where there
 // are none, or one of them is not comparable.
-func (a *Analyzer) joint(slots ...slot) agent.Digest {
+func (a *Analyzer) joint(d Domain, slots ...slot) agent.Digest {
 	if len(a.found[slots[0]]) == 0 {
 		return agent.Digest{}
 	}
@@ -427,7 +444,7 @@ func (a *Analyzer) joint(slots ...slot) agent.Digest {
 		}
 		a.form = append(a.form, markEnd)
 	}
-	return a.protect.Hash(a.form)
+	return a.protect.Hash(d, a.form)
 }
 
 // context is the SHA-256 over the SHA-256 of each body that the model saw, the

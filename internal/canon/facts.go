@@ -316,13 +316,13 @@ func (r *Record) refer() {
 // result.
 func (r *Record) bodies() {
 	expires := r.Step.ContentExpires
-	next := 0 // facts stand in the order of their first place
+	r.placed = append(r.placed[:0], make([]bool, len(r.Facts))...)
 	for i, segments := range r.layout.segments {
 		for _, g := range segments {
-			if g.fact != next || g.end > len(r.content[i]) {
+			if r.placed[g.fact] || g.end > len(r.content[i]) {
 				continue
 			}
-			next++
+			r.placed[g.fact] = true
 			r.Bodies = append(r.Bodies, agent.Body{Ref: r.Facts[g.fact].Ref, Text: r.content[i][g.start:g.end], Expires: expires})
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // message: role, texts, calls and answers in their order, without call ids,
 // finish reasons and what is no news.
 type extractor struct {
-	hash func(form []byte) agent.Digest
+	hash func(d Domain, form []byte) agent.Digest
 
 	role    agent.Role
 	text    []byte // all its text, parts divided by a line break
@@ -245,7 +245,7 @@ func (x *extractor) openAICall(id, function string) {
 
 func (x *extractor) call(id, tool, arguments string) {
 	c := agent.RequestedCall{ID: id, Tool: tool}
-	c.Arguments = x.recorded(arguments, appendArgumentsForm)
+	c.Arguments = x.recorded(arguments, DomainArguments, appendArgumentsForm)
 	if c.Arguments.State == agent.RecordedOpaque {
 		x.unclear = true
 	}
@@ -260,7 +260,7 @@ func (x *extractor) answer(id, tool, response string, isError bool) {
 	if response == "" || response == "null" {
 		x.scratch = x.scratch[:0]
 	} else {
-		a.Result = x.recorded(text, appendResultForm)
+		a.Result = x.recorded(text, DomainResult, appendResultForm)
 		a.Sign = agent.JudgeResult(agent.ResultEvidence{Recorded: true, Text: text, IsError: isError || marked, Tool: tool})
 	}
 	if a.Result.State == agent.RecordedOpaque {
@@ -272,7 +272,7 @@ func (x *extractor) answer(id, tool, response string, isError bool) {
 
 // recorded makes the content of a call's arguments or result; its comparison
 // form is left in scratch.
-func (x *extractor) recorded(raw string, form func([]byte, string) []byte) agent.Content {
+func (x *extractor) recorded(raw string, d Domain, form func([]byte, string) []byte) agent.Content {
 	x.scratch = x.scratch[:0]
 	if raw == "" || raw == "null" {
 		return agent.Content{}
@@ -288,7 +288,7 @@ func (x *extractor) recorded(raw string, form func([]byte, string) []byte) agent
 		return agent.Content{State: agent.RecordedOpaque, Size: size}
 	}
 	x.scratch = form(x.scratch, raw)
-	return agent.Content{State: agent.RecordedYes, Digest: x.hash(x.scratch), Size: size}
+	return agent.Content{State: agent.RecordedYes, Digest: x.hash(d, x.scratch), Size: size}
 }
 
 // appendArgumentsForm is the comparison form of arguments inside a message. A
@@ -366,7 +366,7 @@ func (x *extractor) facts() agent.MessageFacts {
 	m := agent.MessageFacts{Role: x.role}
 	if len(x.text) > 0 {
 		m.UserText = x.role == agent.RoleUser && hasWords(x.text)
-		m.Text = x.hash(x.text)
+		m.Text = x.hash(DomainText, x.text)
 	}
 	if len(x.calls) > 0 {
 		m.Calls = make([]agent.RequestedCall, len(x.calls))

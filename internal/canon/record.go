@@ -26,6 +26,7 @@ type Record struct {
 	session   string // session.id, beside gen_ai.conversation.id
 	content   [contentSlots]string
 	layout    layout
+	placed    []bool // by fact: its body was given
 	sum       uint64 // checksum of the content attributes, as the facts have it
 	stated    Stated
 }

@@ -1,0 +1,254 @@
+package agentstepprocessor
+
+import (
+	"math"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/canon"
+	"github.com/steptrail/steptrail/internal/cjson"
+	"github.com/steptrail/steptrail/internal/policy"
+)
+
+// decider fills in a step what the policy says of it. It is pure: the time of
+// receipt is an argument.
+type decider struct {
+	policy *policy.Policy
+	buf    []byte
+
+	// Of the current step: a template of the policy made its target or key.
+	madeTarget, madeKey bool
+}
+
+// verdict is what deciding one step came upon, for the counters.
+type verdict struct {
+	conflict      bool // policy and span disagree about the kind
+	clampedPast   bool // the span's start is too old to take its terms from
+	clampedFuture bool // it lies in the future
+}
+
+// decide completes a record that was read and analyzed. arguments are the tool
+// call's arguments, pseudonymised; templates are filled from them.
+func (d *decider) decide(rec *canon.Record, arguments string, received int64) verdict {
+	s := &rec.Step
+	var v verdict
+	tool := d.tool(s)
+	v.conflict = d.kind(rec, tool)
+	d.flags(s, tool)
+	d.madeTarget, d.madeKey = false, false
+	if tool != nil {
+		if s.Call.Target == "" {
+			s.Call.Target = d.expand(tool.Target, arguments)
+			d.madeTarget = s.Call.Target != ""
+		}
+		if s.Call.Key == "" {
+			s.Call.Key = d.expand(tool.Key, arguments)
+			d.madeKey = s.Call.Key != ""
+		}
+	}
+	d.cost(s)
+	s.Sign = sign(rec, s.Call.Repeatable)
+	s.Received = received
+	s.PolicyHash = d.policy.Hash()
+	v.clampedPast, v.clampedFuture = d.terms(s)
+	return v
+}
+
+// tool is the policy's rule for what the span ran. The names of models, agents
+// and workflows are none of its business.
+func (d *decider) tool(s *agent.Step) *policy.Tool {
+	switch s.Op {
+	case agent.OpTool, agent.OpGate, agent.OpRetrieval, agent.OpHuman, agent.OpHandoff:
+		return d.policy.Tool(s.Call.Tool)
+	default:
+		return nil
+	}
+}
+
+// kind says what the step does and who said so: policy, the span, its dialect,
+// evidence on it. Where nothing tells it stays unset: other spans may tell, else
+// the step is taken for an act. It reports whether policy and span disagree.
+func (d *decider) kind(rec *canon.Record, tool *policy.Tool) bool {
+	s, st := &rec.Step, rec.Stated()
+	stated := rec.StatedKind
+	if stated == agent.KindUnset && (s.Op == agent.OpTool || s.Op == agent.OpGate) {
+		switch s.Call.Effect {
+		case agent.EffectUnset:
+		case agent.EffectReadOnly:
+			stated = agent.KindRead
+		default:
+			stated = agent.KindAct
+		}
+	}
+	if tool != nil && tool.Class != policy.ClassUnset {
+		s.Kind, s.KindSource = kindOf(tool.Class), agent.KindSourcePolicy
+		if tool.Class == policy.ClassHandoff {
+			s.Op, st.Op = agent.OpHandoff, agent.OpHandoff
+		}
+		return stated != agent.KindUnset && stated != s.Kind
+	}
+	switch {
+	case stated != agent.KindUnset:
+		s.Kind, s.KindSource = stated, agent.KindSourceReported
+	default:
+		s.Kind, s.KindSource = st.Kind, st.KindSource
+	}
+	return false
+}
+
+func kindOf(c policy.Class) agent.Kind {
+	switch c {
+	case policy.ClassRead:
+		return agent.KindRead
+	case policy.ClassAct:
+		return agent.KindAct
+	case policy.ClassThink:
+		return agent.KindThink
+	case policy.ClassReconcile:
+		return agent.KindReconcile
+	case policy.ClassHuman:
+		return agent.KindHuman
+	case policy.ClassOther, policy.ClassHandoff:
+		return agent.KindOther
+	default:
+		return agent.KindUnset
+	}
+}
+
+// classOf is the class whose terms a step is kept by.
+func classOf(s *agent.Step) policy.Class {
+	switch s.Kind {
+	case agent.KindThink:
+		return policy.ClassThink
+	case agent.KindRead:
+		return policy.ClassRead
+	case agent.KindHuman:
+		return policy.ClassHuman
+	case agent.KindReconcile:
+		return policy.ClassReconcile
+	case agent.KindAct:
+		return policy.ClassAct
+	case agent.KindOther:
+		return policy.ClassOther
+	}
+	switch s.Op {
+	case agent.OpTool, agent.OpGate: // taken for an act unless other spans tell
+		return policy.ClassAct
+	default:
+		return policy.ClassOther
+	}
+}
+
+func (d *decider) flags(s *agent.Step, tool *policy.Tool) {
+	if tool == nil {
+		return
+	}
+	c := &s.Call
+	switch tool.OnUnknown {
+	case policy.OnUnknownReconcile:
+		c.OnUnknown = agent.OnUnknownReconcile
+	case policy.OnUnknownReplay:
+		c.OnUnknown = agent.OnUnknownReplay
+	case policy.OnUnknownEscalate:
+		c.OnUnknown = agent.OnUnknownEscalate
+	}
+	c.ReconcileWith = append(c.ReconcileWith[:0], tool.ReconcileWith...)
+	c.Repeatable, c.Approval, c.Forbidden = tool.Repeatable, tool.ApprovalRequired, tool.Forbidden
+}
+
+func (d *decider) expand(t *policy.Template, arguments string) string {
+	if t == nil || arguments == "" {
+		return ""
+	}
+	var ok bool
+	d.buf, ok = t.Expand(d.buf[:0], func(path []string) (string, bool) { return cjson.Lookup(arguments, path...) })
+	if !ok {
+		return ""
+	}
+	return string(d.buf)
+}
+
+// cost computes what a model call cost, where the sender does not say.
+func (d *decider) cost(s *agent.Step) {
+	m := &s.Model
+	if s.Op != agent.OpModel || m.CostSource != agent.CostSourceUnset || !m.Tokens.Known {
+		return
+	}
+	price := d.policy.Price(m.Served)
+	if price == nil {
+		price = d.policy.Price(m.Requested)
+	}
+	if price == nil {
+		return
+	}
+	m.CostNano = price.Cost(m.Tokens.Input, m.Tokens.CacheRead, m.Tokens.Output)
+	m.CostSource = agent.CostSourceComputed
+}
+
+// sign is what the span itself shows of the outcome.
+func sign(rec *canon.Record, exitCodes bool) agent.Sign {
+	s := &rec.Step
+	if s.Op == agent.OpNone || s.Op == agent.OpGate {
+		return agent.SignNone
+	}
+	ev := rec.Evidence()
+	ev.Error.ExitCodes, ev.Result.ExitCodes = exitCodes, exitCodes
+	ev.Result.Read = s.Kind == agent.KindRead
+	return agent.JudgeSpan(ev)
+}
+
+// How far a span's start is believed when terms are taken from it.
+const (
+	oldest = 7 * 24 * time.Hour
+	newest = time.Hour
+)
+
+// terms sets when the row and its bodies expire.
+func (d *decider) terms(s *agent.Step) (past, future bool) {
+	from := s.Start
+	switch {
+	case from < s.Received-int64(oldest):
+		from, past = s.Received-int64(oldest), true
+	case from > s.Received+int64(newest):
+		from, future = s.Received+int64(newest), true
+	}
+	r, class := d.policy.Retention(s.Tenant), classOf(s)
+	s.Expires = after(from, r.Step(class))
+	content := r.ContentOf(class)
+	if class == policy.ClassRead && !fails(s.Sign) && !d.keeps(s.Unit) {
+		content = min(content, d.policy.Sampling.Grace)
+	}
+	s.ContentExpires = after(from, content)
+	return past, future
+}
+
+// logTerms sets when the messages of a log record expire: as those of a model
+// call.
+func (d *decider) logTerms(s *agent.Step) {
+	from := max(s.Received-int64(oldest), min(s.Start, s.Received+int64(newest)))
+	r := d.policy.Retention(s.Tenant)
+	s.Expires, s.ContentExpires = after(from, r.Step(policy.ClassThink)), after(from, r.ContentOf(policy.ClassThink))
+}
+
+// after is a time in Unix seconds, a term after Unix nanoseconds.
+func after(from int64, term time.Duration) int64 {
+	return from/int64(time.Second) + int64(term/time.Second)
+}
+
+func fails(s agent.Sign) bool {
+	switch s {
+	case agent.SignRejected, agent.SignLost, agent.SignException:
+		return true
+	default:
+		return false
+	}
+}
+
+// keeps tells whether the read-only steps of a unit keep their content for its
+// full term: the same answer for a unit everywhere.
+func (d *decider) keeps(unit string) bool {
+	share := d.policy.Sampling.ReadContent
+	return share >= 1 || float64(xxhash.Sum64String(unit)>>11) < share*math.Exp2(53)
+}

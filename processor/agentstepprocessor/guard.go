@@ -1,0 +1,232 @@
+package agentstepprocessor
+
+import (
+	"crypto/sha256"
+	"strings"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/canon"
+)
+
+// protector is redaction for one tenant.
+type protector interface {
+	canon.Protector
+	// Text is what may be kept of a text, and how many values were replaced. It
+	// is not ok where the text takes more work than is allowed.
+	Text(s string) (kept string, replaced int, ok bool)
+	// Secret reports whether a JSON key or attribute name names what must go.
+	Secret(name string) bool
+	// Named is Text for the value of such a name: nothing of it is kept.
+	Named(name, value string) (kept string, replaced int, ok bool)
+	// Key and Target are what may be kept of an idempotency key and of a target.
+	Key(s string) (string, bool)
+	Target(s string) (string, bool)
+}
+
+// maxDepth bounds how deep structured values are looked into; what lies deeper
+// is removed.
+const maxDepth = 96
+
+// guard is the first thing that happens to the content of a group of attributes:
+// what must not be kept goes, what is too large is cut, and all that is left is
+// valid UTF-8.
+type guard struct {
+	protect  protector
+	maxValue int
+	maxCount int
+
+	replaced int // values replaced
+	refused  int // values dropped because redaction refused them
+	cut      []canon.CutBody
+}
+
+func (g *guard) reset() {
+	g.replaced, g.refused = 0, 0
+	g.cut = g.cut[:0]
+}
+
+// name protects a span's name, a status message and the like.
+func (g *guard) name(key, s string) string {
+	if s == "" {
+		return s
+	}
+	return g.text(key, s)
+}
+
+// text gives what may be kept of a text that came under a key.
+func (g *guard) text(key, s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, string(utf8.RuneError))
+	}
+	kept, replaced, ok := g.protect.Text(s)
+	g.replaced += replaced
+	if !ok {
+		g.refused++
+		return refusedText
+	}
+	if len(kept) > g.maxValue {
+		g.cut = append(g.cut, canon.CutBody{Key: key, Size: len(kept), Hash: sha256.Sum256([]byte(kept))})
+		kept = canon.Cut(kept, g.maxValue)
+	}
+	return kept
+}
+
+// attribute protects one value in place.
+func (g *guard) attribute(key string, v pcommon.Value) {
+	if g.protect.Secret(key) {
+		g.secret(key, v)
+		return
+	}
+	g.value(key, v, 0)
+}
+
+// secret removes the whole of a value, whatever it is.
+func (g *guard) secret(key string, v pcommon.Value) {
+	value := ""
+	switch v.Type() {
+	case pcommon.ValueTypeEmpty:
+		return
+	case pcommon.ValueTypeStr:
+		value = v.Str()
+	default:
+		value = string(canon.AppendJSON(nil, v))
+	}
+	kept, replaced, ok := g.protect.Named(key, value)
+	if !ok {
+		g.refused++
+		kept = refusedText
+	}
+	g.replaced += replaced
+	v.SetStr(kept)
+}
+
+// refusedText stands for a value that redaction refused to look through.
+const refusedText = "[dropped: redaction limit]"
+
+func (g *guard) value(key string, v pcommon.Value, depth int) {
+	switch v.Type() {
+	case pcommon.ValueTypeStr:
+		s := v.Str()
+		if kept := g.text(key, s); kept != s {
+			v.SetStr(kept)
+		}
+	case pcommon.ValueTypeMap:
+		if depth >= maxDepth {
+			v.SetStr("[dropped: nested too deep]")
+			g.refused++
+			return
+		}
+		g.nested(key, v.Map(), depth)
+	case pcommon.ValueTypeSlice:
+		if depth >= maxDepth {
+			v.SetStr("[dropped: nested too deep]")
+			g.refused++
+			return
+		}
+		for _, e := range v.Slice().All() {
+			g.value(key, e, depth+1)
+		}
+	case pcommon.ValueTypeBytes:
+		if b := v.Bytes(); b.Len() > g.maxValue {
+			raw := b.AsRaw()
+			g.cut = append(g.cut, canon.CutBody{Key: key, Size: len(raw), Hash: sha256.Sum256(raw)})
+			b.FromRaw(raw[:g.maxValue])
+		}
+	}
+}
+
+func (g *guard) nested(key string, m pcommon.Map, depth int) {
+	valid := true
+	for k, e := range m.All() {
+		valid = valid && utf8.ValidString(k)
+		if g.protect.Secret(k) {
+			g.secret(k, e)
+			continue
+		}
+		g.value(key, e, depth+1)
+	}
+	if !valid {
+		validKeys(m)
+	}
+}
+
+// group protects all attributes of a resource, scope, event, link or log record
+// and returns how many were left out for their number.
+func (g *guard) group(m pcommon.Map) int {
+	valid := true
+	for k, v := range m.All() {
+		valid = valid && utf8.ValidString(k)
+		g.attribute(k, v)
+	}
+	if !valid {
+		validKeys(m)
+	}
+	return g.limit(m, 0)
+}
+
+// limit removes attributes beyond the allowed number, the last ones first, but
+// none that the canonical form needs. known is how many of those there are.
+func (g *guard) limit(m pcommon.Map, known int) int {
+	over := m.Len() - known - g.maxCount
+	if over <= 0 {
+		return 0
+	}
+	kept := 0
+	m.RemoveIf(func(k string, _ pcommon.Value) bool {
+		if isKnown(k) {
+			return false
+		}
+		kept++
+		return kept > g.maxCount
+	})
+	return over
+}
+
+// isKnown tells the names that the canonical form reads.
+func isKnown(k string) bool {
+	return strings.HasPrefix(k, canon.Prefix) || strings.HasPrefix(k, "gen_ai.") || strings.HasPrefix(k, "http.") || strings.HasPrefix(k, "url.")
+}
+
+// validKeys writes names that are no valid UTF-8 anew.
+func validKeys(m pcommon.Map) {
+	var broken []string
+	for k := range m.All() {
+		if !utf8.ValidString(k) {
+			broken = append(broken, k)
+		}
+	}
+	for _, k := range broken {
+		dst := m.PutEmpty(strings.ToValidUTF8(k, string(utf8.RuneError)))
+		if src, ok := m.Get(k); ok {
+			src.CopyTo(dst)
+		}
+		m.Remove(k)
+	}
+}
+
+// valid gives a text as valid UTF-8 and no longer than a name may be: the ids
+// that tie spans together are kept as they are otherwise.
+func valid(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, string(utf8.RuneError))
+	}
+	return canon.Cut(s, maxID)
+}
+
+// maxID is the longest id, name or enum value that is kept, in bytes.
+const maxID = 4096
+
+// digestOf reads a hash that a sender stated, and gives its keyed hash.
+func digestOf(v pcommon.Value, hash func(agent.Hash) agent.Digest) agent.Digest {
+	if v.Type() != pcommon.ValueTypeStr {
+		return agent.Digest{}
+	}
+	h, ok := canon.ParseHash(v.Str())
+	if !ok {
+		return agent.Digest{}
+	}
+	return hash(h)
+}

@@ -1,0 +1,96 @@
+package agentstepprocessor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/canon"
+	"github.com/steptrail/steptrail/internal/policy"
+	"github.com/steptrail/steptrail/internal/redact"
+)
+
+// maxRedactBytes is the longest text that redaction works on; a longer one is
+// dropped.
+const maxRedactBytes = 32 << 20
+
+// newRedactor makes the redactor that the policy asks for, and names the
+// detectors of the policy that this build does not have.
+func newRedactor(p *policy.Policy) (*redact.Redactor, []string, error) {
+	r := &p.Redaction
+	cfg := redact.Config{
+		Mode:            redact.Mode(r.Mode.String()),
+		Key:             []byte(r.Key.Reveal()),
+		Keys:            r.Keys,
+		IdempotencyKeys: redact.Treatment(r.IdempotencyKeys.String()),
+		Targets:         redact.Treatment(r.Targets.String()),
+		MaxBytes:        maxRedactBytes,
+	}
+	known := redact.DetectorNames()
+	var missing []string
+	for _, d := range r.Detectors {
+		if slices.Contains(known, d) {
+			cfg.Detectors = append(cfg.Detectors, d)
+		} else {
+			missing = append(missing, d)
+		}
+	}
+	for _, rule := range r.Rules {
+		cfg.Rules = append(cfg.Rules, redact.Rule{Name: rule.Name, Pattern: rule.Pattern.String()})
+	}
+	red, err := redact.New(cfg)
+	if err != nil {
+		return nil, nil, fmt.Errorf("redaction: %w", err)
+	}
+	return red, missing, nil
+}
+
+// tenantProtector adapts redaction of one tenant to what guard and analysis
+// need. It is safe for concurrent use.
+type tenantProtector struct {
+	redactor *redact.Redactor
+	tenant   *redact.Tenant
+}
+
+var _ protector = (*tenantProtector)(nil)
+
+// Content redacts a message, arguments or a result.
+func (p *tenantProtector) Content(raw string) (stored, compared string, replaced int, ok bool) {
+	r, err := p.tenant.Text(raw)
+	if err != nil {
+		return "", "", 0, false
+	}
+	return r.Stored, r.Compare, r.Count, true
+}
+
+// Hash is the keyed hash of a comparison form.
+func (p *tenantProtector) Hash(d canon.Domain, form []byte) agent.Digest {
+	return agent.Digest(p.tenant.Hash(redact.Domain(d), form))
+}
+
+// Text redacts any other text.
+func (p *tenantProtector) Text(s string) (string, int, bool) {
+	r, err := p.tenant.Text(s)
+	return r.Stored, r.Count, err == nil
+}
+
+// Secret reports whether a name is on the policy's list.
+func (p *tenantProtector) Secret(name string) bool { return p.redactor.Secret(name) }
+
+// Named redacts the value of a name on the policy's list.
+func (p *tenantProtector) Named(name, value string) (string, int, bool) {
+	r, err := p.tenant.Value(name, value)
+	return r.Stored, r.Count, err == nil
+}
+
+// Key is what may be kept of an idempotency key.
+func (p *tenantProtector) Key(s string) (string, bool) {
+	kept, err := p.tenant.Key(s)
+	return kept, err == nil
+}
+
+// Target is what may be kept of a target.
+func (p *tenantProtector) Target(s string) (string, bool) {
+	kept, err := p.tenant.Target(s)
+	return kept, err == nil
+}

@@ -1,0 +1,186 @@
+package agentstepprocessor
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/processor"
+	"go.opentelemetry.io/collector/processor/processorhelper"
+	"go.uber.org/zap"
+
+	"github.com/steptrail/steptrail/internal/canon"
+	"github.com/steptrail/steptrail/internal/dialect"
+	"github.com/steptrail/steptrail/internal/policy"
+	"github.com/steptrail/steptrail/internal/policyfile"
+	"github.com/steptrail/steptrail/internal/redact"
+)
+
+// defaultTenant is whose spans they are where nobody is asked who they are.
+const defaultTenant = "default"
+
+// sharedStates holds the states of the components of one factory. A component
+// for traces and one for logs that have one config have one state.
+type sharedStates struct {
+	mu     sync.Mutex
+	states map[*Config]*state
+}
+
+func newSharedStates() *sharedStates { return &sharedStates{states: make(map[*Config]*state)} }
+
+// get gives the state of a config, and makes it the first time. Each get is
+// followed by one shutdown.
+func (s *sharedStates) get(cfg *Config, set processor.Settings) (*state, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.states[cfg]
+	if st == nil {
+		var err error
+		if st, err = newState(cfg, set); err != nil {
+			return nil, err
+		}
+		st.shared = s
+		s.states[cfg] = st
+	}
+	st.users++
+	return st, nil
+}
+
+// state is what the processors of one config share: policy, redaction, workers
+// and open runs.
+type state struct {
+	cfg      *Config
+	shared   *sharedStates
+	users    int // under shared.mu
+	started  bool
+	log      *zap.Logger
+	now      func() time.Time
+	policy   *policy.Policy
+	rules    []rule
+	redactor *redact.Redactor
+	metrics  *metrics
+	workers  chan *worker
+	open     *openRuns
+
+	tenants sync.Map // of *tenantProtector, by tenant
+	badSpan sync.Once
+
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+func newState(cfg *Config, set processor.Settings) (*state, error) {
+	conds, err := newConditions(set.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
+	p, err := policyfile.Load(cfg.PolicyFile, cfg.DataDir, policy.WithConditionCheck(conds.check))
+	if err != nil {
+		return nil, err
+	}
+	s := &state{cfg: cfg, log: set.Logger, now: time.Now, policy: p, stop: make(chan struct{})}
+	if s.rules, err = conds.compile(p.Rules); err != nil {
+		return nil, err
+	}
+	var missing []string
+	if s.redactor, missing, err = newRedactor(p); err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		set.Logger.Warn("the policy asks for redaction detectors that this build does not have", zap.Strings("detectors", missing))
+	}
+	s.open = newOpenRuns(cfg, p)
+	if s.metrics, err = newMetrics(set.TelemetrySettings, s.open.stats, s.open.kinds()); err != nil {
+		return nil, err
+	}
+	s.workers = make(chan *worker, max(runtime.GOMAXPROCS(0), 1))
+	for range cap(s.workers) {
+		s.workers <- s.newWorker()
+	}
+	return s, nil
+}
+
+func (s *state) newWorker() *worker {
+	return &worker{
+		s:        s,
+		dialects: dialect.Normalizer{RunIDKeys: s.policy.RunIDKeys},
+		guard:    guard{maxValue: s.cfg.MaxAttributeBytes, maxCount: s.cfg.MaxAttributes},
+		analyzer: canon.NewAnalyzer(s.cfg.MaxBodyBytes, s.cfg.MessageCacheBytes),
+		decider:  decider{policy: s.policy},
+	}
+}
+
+// protector gives the redaction of a tenant.
+func (s *state) protector(tenant string) protector {
+	if p, ok := s.tenants.Load(tenant); ok {
+		return p.(*tenantProtector)
+	}
+	p, _ := s.tenants.LoadOrStore(tenant, &tenantProtector{redactor: s.redactor, tenant: s.redactor.ForTenant(tenant)})
+	return p.(*tenantProtector)
+}
+
+func (s *state) options() []processorhelper.Option {
+	return []processorhelper.Option{
+		processorhelper.WithCapabilities(consumer.Capabilities{MutatesData: true}),
+		processorhelper.WithStart(s.start),
+		processorhelper.WithShutdown(s.shutdown),
+	}
+}
+
+// dueEvery is how often findings that rest on time, and quiet runs, are looked
+// at.
+const dueEvery = time.Second
+
+func (s *state) start(context.Context, component.Host) error {
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	if s.started {
+		return nil
+	}
+	s.started = true
+	s.done.Add(1)
+	go s.tick() // shutdown of the last user stops it and waits
+	return nil
+}
+
+func (s *state) tick() {
+	defer s.done.Done()
+	t := time.NewTicker(dueEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-t.C:
+			s.due(s.now())
+		}
+	}
+}
+
+// due raises what only time can raise. Its findings have no span here any more:
+// they are counted, and the sweep writes them down.
+func (s *state) due(now time.Time) {
+	for _, v := range s.open.due(now.UnixNano()) {
+		s.countFindings(context.Background(), v.Fresh)
+	}
+}
+
+func (s *state) shutdown(context.Context) error {
+	s.shared.mu.Lock()
+	s.users--
+	last := s.users == 0
+	if last {
+		delete(s.shared.states, s.cfg)
+	}
+	s.shared.mu.Unlock()
+	if !last {
+		return nil
+	}
+	close(s.stop)
+	s.done.Wait()
+	return errors.Join(s.metrics.shutdown())
+}
