@@ -149,8 +149,8 @@ func shown(s *agent.Step) agent.Outcome {
 		return s.Outcome
 	}
 	switch s.Sign {
-	case agent.SignOk:
-		return agent.OutcomeOk
+	case agent.SignOK:
+		return agent.OutcomeOK
 	case agent.SignRejected:
 		return agent.OutcomeError
 	case agent.SignLost, agent.SignException:
