@@ -1,0 +1,99 @@
+package assemble
+
+import (
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/steptrail/steptrail/internal/agent"
+)
+
+const (
+	stepCost = int64(unsafe.Sizeof(agent.Step{}))
+	refCost  = int64(unsafe.Sizeof(agent.Ref{}))
+	linkCost = int64(unsafe.Sizeof(agent.Link{}))
+)
+
+// own copies a string, so that it keeps no request alive.
+func own(s string) string { return strings.Clone(s) }
+
+// clone copies what judging needs of a step, apart from the telemetry that it
+// came in: all its strings in one allocation, or, where the step before it in
+// the group has the same, that one's. It gives the bytes that it takes.
+func clone(s, like *agent.Step) (*agent.Step, int64) {
+	c := *s
+	c.Name, c.Attributes, c.Resource, c.Events = "", nil, nil, nil
+	var mine, theirs [texts]*string
+	pointers(&c, &mine)
+	n := 0
+	if like != nil {
+		pointers(like, &theirs)
+	}
+	for i, p := range mine {
+		if theirs[i] != nil && *theirs[i] == *p {
+			*p = *theirs[i]
+			continue
+		}
+		n += len(*p)
+	}
+	if n > 0 {
+		var b strings.Builder
+		b.Grow(n)
+		for i, p := range mine {
+			if theirs[i] == nil || *theirs[i] != *p {
+				b.WriteString(*p)
+			}
+		}
+		all := b.String()
+		for i, p := range mine {
+			if theirs[i] == nil || *theirs[i] != *p {
+				*p, all = all[:len(*p)], all[len(*p):]
+			}
+		}
+	}
+	c.Call.ReconcileWith = ownAll(c.Call.ReconcileWith)
+	c.Rules = ownAll(c.Rules)
+	c.Links = slices.Clone(c.Links)
+	c.Model.Context = slices.Clone(c.Model.Context)
+	c.Model.Outputs = slices.Clone(c.Model.Outputs)
+	return &c, sizeOf(&c)
+}
+
+func ownAll(list []string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = own(s)
+	}
+	return out
+}
+
+// sizeOf estimates the memory of a kept step. It depends on the step only, so
+// that what was added is what is taken away.
+func sizeOf(s *agent.Step) int64 {
+	n := stepCost + refCost*int64(len(s.Model.Context)+len(s.Model.Outputs)) + linkCost*int64(len(s.Links))
+	n += int64(len(s.StepID) + len(s.Call.ID) + len(s.Call.Key) + len(s.Call.Target) + len(s.ErrorText) + len(s.Model.ResponseID) + len(s.HTTP.URL))
+	for _, r := range s.Rules {
+		n += int64(len(r)) + 16
+	}
+	return n
+}
+
+// texts is how many strings of a step are kept.
+const texts = 45
+
+// pointers lists the strings of a step that are kept.
+func pointers(s *agent.Step, to *[texts]*string) {
+	*to = [texts]*string{
+		&s.Tenant, &s.Unit, &s.SpanKind, &s.Scope, &s.Dialect, &s.Service, &s.Instance,
+		&s.RunID, &s.DialectRun, &s.ParentRun, &s.Session, &s.User, &s.TaskType, &s.Scenario, &s.Escalation,
+		&s.Agent, &s.AgentID, &s.AgentVersion, &s.StepID, &s.DialectStep, &s.Checkpoint,
+		&s.Call.Tool, &s.Call.ID, &s.Call.ToolType, &s.Call.Target, &s.Call.Key,
+		&s.Model.Provider, &s.Model.Requested, &s.Model.Served, &s.Model.ResponseID, &s.Model.PromptName, &s.Model.PromptVersion,
+		&s.Model.FinishReason, &s.Model.ContextURI,
+		&s.ErrorType, &s.ErrorText, &s.Reconciles, &s.Actor, &s.Reason, &s.HandoffTo,
+		&s.HTTP.Method, &s.HTTP.URL, &s.HTTP.Key, &s.PolicyHash, &s.Name,
+	}
+}

@@ -1,0 +1,346 @@
+package assemble
+
+import (
+	"container/heap"
+	"maps"
+	"slices"
+	"unsafe"
+
+	"github.com/steptrail/steptrail/internal/agent"
+)
+
+// group is a set of units that may be one run, with their newest steps.
+type group struct {
+	tenant   string
+	explicit string // an explicit run id of it
+	several  bool   // it has more than one
+	steps    []*agent.Step
+	at       map[spanKey]int // index of steps; nil while there are few
+	facts    map[agent.Ref]*agent.MessageFacts
+	logs     []agent.LogContent
+	context  []agent.Ref // of the model call that came last: its facts are here
+	tokens   []token
+	calls    []callToken
+	keys     []string // keys under which its acts stand in the index
+	verdicts []Verdict
+
+	bytes    int64
+	pending  int   // what came since the last judgement
+	judged   int   // steps at the last judgement
+	trimAt   int   // at how many steps the window is cut next; 0: at half a window more than one
+	trimmed  bool  // steps before floor were dropped
+	floor    int64 // start of the oldest step of the window
+	touched  int64 // last arrival
+	deadline int64 // when what is pending must be judged
+	due      int64 // when Due looks at it
+	place    int   // in the heap; -1 if not there
+
+	late   bool // a step came from before the window: no longer judged
+	hot    bool // what came may complete a finding
+	marked bool // stands in Open.dirty
+	gone   bool // dropped or merged into another
+
+	older, newer *group // neighbours in the order of arrival
+}
+
+type spanKey struct {
+	trace agent.TraceID
+	span  agent.SpanID
+}
+
+const (
+	few       = 24 // up to how many steps a linear look-up beats a map
+	groupCost = 800
+	mapCost   = 64
+	logCost   = int64(unsafe.Sizeof(agent.LogContent{}))
+	factCost  = int64(unsafe.Sizeof(agent.MessageFacts{})) + mapCost
+)
+
+func (o *Open) newGroup(tenant string) *group {
+	g := &group{tenant: tenant, place: -1}
+	o.stats.Groups++
+	o.grow(g, groupCost)
+	o.lru.push(g)
+	return g
+}
+
+func (o *Open) grow(g *group, n int64) {
+	g.bytes += n
+	o.stats.Bytes += n
+}
+
+// find gives the index of a span; -1 if it is not here.
+func (g *group) find(k spanKey) int {
+	if g.at != nil {
+		if i, ok := g.at[k]; ok {
+			return i
+		}
+		return -1
+	}
+	for i, s := range g.steps {
+		if s.Span == k.span && s.Trace == k.trace {
+			return i
+		}
+	}
+	return -1
+}
+
+// reindex rebuilds the index of steps after they were moved.
+func (g *group) reindex() {
+	g.at = nil
+	if len(g.steps) <= few {
+		return
+	}
+	g.at = make(map[spanKey]int, 2*len(g.steps))
+	for i, s := range g.steps {
+		g.at[spanKey{s.Trace, s.Span}] = i
+	}
+}
+
+// insert adds a step to its group, unless it is here already.
+func (o *Open) insert(g *group, s *agent.Step, facts map[agent.Ref]*agent.MessageFacts, now int64) {
+	o.arrived(g, now)
+	if g.late {
+		return
+	}
+	k := spanKey{s.Trace, s.Span}
+	if i := g.find(k); i >= 0 && sameReception(g.steps[i], s) {
+		return
+	}
+	if g.trimmed && s.Start < g.floor {
+		o.setLate(g)
+		return
+	}
+	var like *agent.Step
+	if n := len(g.steps); n > 0 {
+		like = g.steps[n-1]
+	}
+	kept, size := clone(s, like)
+	g.steps = append(g.steps, kept)
+	if g.at != nil {
+		g.at[k] = len(g.steps) - 1
+	} else if len(g.steps) > few {
+		g.reindex()
+	}
+	o.stats.Steps++
+	o.grow(g, size)
+	o.keepFacts(g, kept, facts)
+	o.wait(g, now)
+	if s.Call.Key != "" && o.keys.notice(g.tenant, kept.Call.Key, k) {
+		g.hot = true
+	}
+	if len(g.steps) > max(g.trimAt, g.limit(o.limits.Window)*3/2) {
+		o.trim(g)
+	}
+	o.joinByCall(g, kept)
+}
+
+func (o *Open) arrived(g *group, now int64) {
+	g.touched = max(g.touched, now)
+	o.lru.renew(g)
+	o.touch(g)
+}
+
+// wait counts what a judgement must take in.
+func (o *Open) wait(g *group, now int64) {
+	if g.pending == 0 {
+		g.deadline = now + int64(o.limits.Delay)
+	}
+	g.pending++
+}
+
+// sameReception reports whether a span came again as it was.
+func sameReception(x, y *agent.Step) bool {
+	return x.Start == y.Start && x.End == y.End && x.Parent == y.Parent && x.Op == y.Op && x.Kind == y.Kind && x.Sign == y.Sign &&
+		x.Outcome == y.Outcome && x.StatusCode == y.StatusCode && x.StepID == y.StepID && x.Attempt == y.Attempt && x.RunID == y.RunID &&
+		x.DialectRun == y.DialectRun && x.Call.Tool == y.Call.Tool && x.Call.ID == y.Call.ID && x.Call.Key == y.Call.Key &&
+		x.Call.Gate == y.Call.Gate && x.Call.Target == y.Call.Target &&
+		x.Call.Arguments.Digest == y.Call.Arguments.Digest && x.Call.Result.Digest == y.Call.Result.Digest &&
+		x.Model.Input == y.Model.Input && x.Model.Output == y.Model.Output && x.Model.Tokens == y.Model.Tokens &&
+		len(x.Model.Context) == len(y.Model.Context) && len(x.Model.Outputs) == len(y.Model.Outputs)
+}
+
+// keepFacts keeps what is known of the messages that a model call read and
+// wrote. Inputs repeat each other, so what the one before held is passed over.
+func (o *Open) keepFacts(g *group, s *agent.Step, facts map[agent.Ref]*agent.MessageFacts) {
+	if len(facts) == 0 || len(s.Model.Context)+len(s.Model.Outputs) == 0 {
+		return
+	}
+	from := 0
+	for from < len(g.context) && from < len(s.Model.Context) && g.context[from] == s.Model.Context[from] {
+		from++
+	}
+	for _, r := range s.Model.Context[from:] {
+		o.keepFact(g, r, facts)
+	}
+	for _, r := range s.Model.Outputs {
+		o.keepFact(g, r, facts)
+	}
+	g.context = g.steps[len(g.steps)-1].Model.Context
+}
+
+func (o *Open) keepFact(g *group, r agent.Ref, facts map[agent.Ref]*agent.MessageFacts) {
+	f := facts[r]
+	if f == nil || len(f.Calls)+len(f.Answers) == 0 && !f.UserText {
+		return
+	}
+	if _, ok := g.facts[r]; ok {
+		return
+	}
+	if g.facts == nil {
+		g.facts = map[agent.Ref]*agent.MessageFacts{}
+	}
+	g.facts[r] = f
+	size := factCost
+	for i := range f.Calls {
+		size += int64(unsafe.Sizeof(f.Calls[i])) + int64(len(f.Calls[i].ID)+len(f.Calls[i].Tool))
+	}
+	for i := range f.Answers {
+		size += int64(unsafe.Sizeof(f.Answers[i])) + int64(len(f.Answers[i].ID)+len(f.Answers[i].Tool))
+	}
+	o.grow(g, size)
+}
+
+// limit is how many spans of a group are kept: a window for each of its runs.
+func (g *group) limit(window int) int {
+	return window * min(max(1, len(g.verdicts)), maxRuns)
+}
+
+// maxRuns bounds the windows of one group.
+const maxRuns = 16
+
+// trim drops the oldest steps beyond the window. What the kept ones lie in
+// stays, so that they keep their agents.
+func (o *Open) trim(g *group) {
+	limit := g.limit(o.limits.Window)
+	slices.SortFunc(g.steps, func(x, y *agent.Step) int {
+		if x.Less(y) {
+			return 1
+		}
+		if y.Less(x) {
+			return -1
+		}
+		return 0
+	})
+	parents := make(map[spanKey]bool, limit)
+	kept := g.steps[:0]
+	for i, s := range g.steps {
+		k := spanKey{s.Trace, s.Span}
+		if i >= limit && (!parents[k] || len(kept) >= 2*limit) {
+			o.stats.Trimmed++
+			o.stats.Steps--
+			o.grow(g, -sizeOf(s))
+			continue
+		}
+		if i < limit {
+			g.floor = s.Start
+		}
+		if !s.Parent.IsZero() {
+			parents[spanKey{s.Trace, s.Parent}] = true
+		}
+		kept = append(kept, s)
+	}
+	clear(g.steps[len(kept):])
+	g.steps = kept
+	g.trimmed, g.trimAt = true, len(kept)+limit/2
+	g.judged = min(g.judged, len(kept))
+	g.reindex()
+}
+
+// setLate ends the judging of a group: the sweep decides. Its verdicts so far
+// stay.
+func (o *Open) setLate(g *group) {
+	o.stats.Late++
+	o.stats.Steps -= len(g.steps)
+	g.late, g.pending, g.hot = true, 0, false
+	o.grow(g, groupCost-g.bytes)
+	g.steps, g.at, g.facts, g.logs, g.context = nil, nil, nil, nil, nil
+	for i := range g.verdicts {
+		g.verdicts[i].Late = true
+	}
+}
+
+// drop forgets a group. Its acts stay under their keys as long as these do.
+func (o *Open) drop(g *group) {
+	g.gone = true
+	for _, t := range g.tokens {
+		if o.tokens[t] == g {
+			delete(o.tokens, t)
+		}
+	}
+	for _, t := range g.calls {
+		o.dropCall(t, g)
+	}
+	o.lru.remove(g)
+	if g.place >= 0 {
+		heap.Remove(&o.due, g.place)
+	}
+	o.stats.Groups--
+	o.stats.Steps -= len(g.steps)
+	o.grow(g, -g.bytes)
+	g.steps, g.at, g.facts, g.logs = nil, nil, nil, nil
+}
+
+// mayJoin reports whether two groups can be one run: not with an explicit id
+// each.
+func mayJoin(x, y *group) bool {
+	return x.tenant == y.tenant && (x.several || y.several || x.explicit == "" || y.explicit == "" || x.explicit == y.explicit)
+}
+
+func (g *group) setExplicit(id string) {
+	switch {
+	case g.explicit == "":
+		g.explicit = own(id)
+	case g.explicit != id:
+		g.several = true
+	}
+}
+
+// merge makes one group of two. The larger one takes the smaller one in.
+func (o *Open) merge(x, y *group) *group {
+	if x == y {
+		return x
+	}
+	if len(x.steps) < len(y.steps) || len(x.steps) == len(y.steps) && x.late {
+		x, y = y, x
+	}
+	for _, t := range y.tokens {
+		o.tokens[t] = x
+	}
+	x.tokens = append(x.tokens, y.tokens...)
+	for _, t := range y.calls {
+		o.moveCall(t, y, x)
+	}
+	x.calls = append(x.calls, y.calls...)
+	x.keys = append(x.keys, y.keys...)
+	for _, k := range y.keys {
+		o.keys.move(x.tenant, k, y, x)
+	}
+	x.steps = append(x.steps, y.steps...)
+	x.logs = append(x.logs, y.logs...)
+	if x.facts == nil {
+		x.facts = y.facts
+	} else {
+		maps.Copy(x.facts, y.facts)
+	}
+	if y.explicit != "" {
+		x.setExplicit(y.explicit)
+	}
+	x.several = x.several || y.several
+	x.verdicts = append(x.verdicts, y.verdicts...)
+	x.trimmed, x.floor = x.trimmed || y.trimmed, max(x.floor, y.floor)
+	x.touched = max(x.touched, y.touched)
+	x.hot = true // a join may move findings
+	late := x.late || y.late
+	bytes := y.bytes
+	y.tokens, y.calls, y.steps = nil, nil, nil
+	o.drop(y)
+	o.grow(x, bytes-groupCost)
+	x.reindex()
+	o.wait(x, x.touched)
+	if late && !x.late {
+		o.setLate(x)
+	}
+	o.arrived(x, x.touched)
+	return x
+}

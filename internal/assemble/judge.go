@@ -1,0 +1,74 @@
+package assemble
+
+import (
+	"slices"
+
+	"github.com/steptrail/steptrail/internal/agent"
+)
+
+// judgeGroup derives the runs of a group and judges them, then the runs of other
+// groups whose findings depend on what changed here.
+func (o *Open) judgeGroup(g *group) {
+	for _, other := range o.judgeOne(g) {
+		if !other.gone && !other.late && len(other.steps) > 0 {
+			o.judgeOne(other)
+			o.touch(other)
+		}
+	}
+}
+
+func (o *Open) judgeOne(g *group) (affected []*group) {
+	o.stats.Judged++
+	runs := agent.Runs(agent.Input{Steps: g.steps, Facts: g.facts, Logs: g.logs})
+	affected = o.recordActs(g, runs)
+	g.verdicts = make([]Verdict, 0, len(runs))
+	for _, r := range runs {
+		v := Verdict{Tenant: r.Tenant, Run: r.ID, Units: r.Units}
+		if o.judge != nil {
+			v.Findings = o.judge(r, func(key string) []agent.Act { return o.keys.under(r.Tenant, key, r.ID) })
+		}
+		g.verdicts = append(g.verdicts, v)
+	}
+	g.pending, g.hot = 0, false
+	g.judged = len(g.steps)
+	return affected
+}
+
+// recordActs writes the group's acts into the index of keys.
+func (o *Open) recordActs(g *group, runs []*agent.Run) (affected []*group) {
+	var keys []string
+	var under map[string][]agent.Act
+	for _, r := range runs {
+		for i := range r.Steps {
+			st := &r.Steps[i]
+			if st.Kind != agent.KindAct {
+				continue
+			}
+			for j := range st.Attempts {
+				a := &st.Attempts[j]
+				if a.Key == "" {
+					continue
+				}
+				if under == nil {
+					under = map[string][]agent.Act{}
+				}
+				if under[a.Key] == nil {
+					keys = append(keys, a.Key)
+				}
+				under[a.Key] = append(under[a.Key], agent.ActOf(r, st, a))
+			}
+		}
+	}
+	for _, k := range g.keys {
+		if under[k] == nil {
+			affected = append(affected, o.keys.replace(g.tenant, k, g, nil)...)
+		}
+	}
+	for _, k := range keys {
+		acts := under[k]
+		slices.SortStableFunc(acts, func(x, y agent.Act) int { return compareKeyActs(keyAct{act: x}, keyAct{act: y}) })
+		affected = append(affected, o.keys.replace(g.tenant, k, g, acts)...)
+	}
+	g.keys = keys
+	return affected
+}

@@ -1,0 +1,209 @@
+package assemble
+
+import (
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/steptrail/steptrail/internal/agent"
+)
+
+// keyIndex holds the acts of all runs under each idempotency key, bounded: the
+// key that was used longest ago goes first.
+type keyIndex struct {
+	at      map[keyToken]*keyEntry
+	max     int
+	bytes   int64
+	dropped int64
+	oldest  *keyEntry
+	newest  *keyEntry
+}
+
+type keyToken struct{ tenant, key string }
+
+// keyEntry is a key with the acts under it, in the order of their starts.
+type keyEntry struct {
+	token        keyToken
+	acts         []keyAct
+	span         spanKey // the first span seen with the key
+	older, newer *keyEntry
+}
+
+type keyAct struct {
+	act   agent.Act
+	group *group
+}
+
+const (
+	keyCost = 220
+	actCost = int64(unsafe.Sizeof(keyAct{}))
+	// maxActs bounds the acts kept under one key: the newest.
+	maxActs = 64
+)
+
+func newKeyIndex(most int) keyIndex {
+	return keyIndex{at: map[keyToken]*keyEntry{}, max: most}
+}
+
+// notice says that a span has a key, and reports whether another span had it
+// before: a finding may be complete.
+func (x *keyIndex) notice(tenant, key string, span spanKey) bool {
+	e := x.at[keyToken{tenant, key}]
+	if e == nil {
+		e = x.add(keyToken{tenant, own(key)})
+		e.span = span
+		return false
+	}
+	x.renew(e)
+	return e.span != span
+}
+
+func (x *keyIndex) add(t keyToken) *keyEntry {
+	for len(x.at) >= x.max {
+		x.dropOldest()
+	}
+	e := &keyEntry{token: t}
+	x.at[t] = e
+	x.bytes += keyCost + int64(len(t.key))
+	x.push(e)
+	return e
+}
+
+func (x *keyIndex) dropOldest() bool {
+	e := x.oldest
+	if e == nil {
+		return false
+	}
+	x.dropped++
+	x.unlink(e)
+	delete(x.at, e.token)
+	x.bytes -= keyCost + int64(len(e.token.key)) + int64(len(e.acts))*actCost
+	return true
+}
+
+func (x *keyIndex) push(e *keyEntry) {
+	e.older, e.newer = x.newest, nil
+	if x.newest != nil {
+		x.newest.newer = e
+	} else {
+		x.oldest = e
+	}
+	x.newest = e
+}
+
+func (x *keyIndex) unlink(e *keyEntry) {
+	if e.older != nil {
+		e.older.newer = e.newer
+	} else {
+		x.oldest = e.newer
+	}
+	if e.newer != nil {
+		e.newer.older = e.older
+	} else {
+		x.newest = e.older
+	}
+	e.older, e.newer = nil, nil
+}
+
+func (x *keyIndex) renew(e *keyEntry) {
+	if x.newest != e {
+		x.unlink(e)
+		x.push(e)
+	}
+}
+
+// under gives the acts of other runs under a key.
+func (x *keyIndex) under(tenant, key, run string) []agent.Act {
+	e := x.at[keyToken{tenant, key}]
+	if e == nil {
+		return nil
+	}
+	var acts []agent.Act
+	for i := range e.acts {
+		if e.acts[i].act.Run != run {
+			acts = append(acts, e.acts[i].act)
+		}
+	}
+	return acts
+}
+
+// replace puts the acts of a group under a key in the place of those it had
+// there. It gives the groups whose findings may change by it: each with the
+// next later act after one of this group that is new or changed.
+func (x *keyIndex) replace(tenant, key string, g *group, acts []agent.Act) (affected []*group) {
+	t := keyToken{tenant, key}
+	e := x.at[t]
+	if e == nil {
+		if len(acts) == 0 {
+			return nil
+		}
+		e = x.add(keyToken{tenant, own(key)})
+	}
+	x.renew(e)
+	kept := e.acts[:0:0]
+	had := 0
+	same := true
+	for i := range e.acts {
+		if e.acts[i].group != g {
+			kept = append(kept, e.acts[i])
+			continue
+		}
+		same = same && had < len(acts) && acts[had] == e.acts[i].act
+		had++
+	}
+	if same && had == len(acts) {
+		return nil
+	}
+	others := len(kept)
+	for i := range acts {
+		kept = append(kept, keyAct{acts[i], g})
+	}
+	slices.SortStableFunc(kept, compareKeyActs)
+	for i := 0; others > 0 && i < len(kept); i++ {
+		if kept[i].group != g {
+			continue
+		}
+		for j := i + 1; j < len(kept); j++ {
+			if o := kept[j].group; o != g {
+				if !o.gone && !slices.Contains(affected, o) {
+					affected = append(affected, o)
+				}
+				break
+			}
+		}
+	}
+	if len(kept) > maxActs {
+		kept = slices.Clone(kept[len(kept)-maxActs:])
+	}
+	x.bytes += int64(len(kept)-len(e.acts)) * actCost
+	e.acts = kept
+	return affected
+}
+
+// move gives the acts of a group to the group that took it in.
+func (x *keyIndex) move(tenant, key string, from, to *group) {
+	if e := x.at[keyToken{tenant, key}]; e != nil {
+		for i := range e.acts {
+			if e.acts[i].group == from {
+				e.acts[i].group = to
+			}
+		}
+	}
+}
+
+func compareKeyActs(x, y keyAct) int {
+	switch {
+	case x.act.Start != y.act.Start:
+		if x.act.Start < y.act.Start {
+			return -1
+		}
+		return 1
+	case x.act.Trace != y.act.Trace:
+		return x.act.Trace.Compare(y.act.Trace)
+	case x.act.Span != y.act.Span:
+		return x.act.Span.Compare(y.act.Span)
+	case x.act.Run != y.act.Run:
+		return strings.Compare(x.act.Run, y.act.Run)
+	}
+	return int(x.act.Part) - int(y.act.Part)
+}

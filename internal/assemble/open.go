@@ -1,0 +1,215 @@
+package assemble
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/steptrail/steptrail/internal/agent"
+)
+
+// Judge looks at a run and gives all that it found. under gives the acts of
+// other runs under a key, as far as they are in memory.
+type Judge func(run *agent.Run, under func(key string) []agent.Act) []agent.Finding
+
+// Limits bound what is kept.
+type Limits struct {
+	Bytes    int64         // all state; default 512 MiB
+	Window   int           // newest steps of a run that are judged; default 1,000
+	Keep     time.Duration // how long a group is kept after its last span; default 30 minutes
+	Delay    time.Duration // longest wait of a span for its judgement in a run that grows span by span; default 200 ms
+	Keys     int           // idempotency keys in memory; default 500,000
+	Findings int           // ids of findings remembered as reported; default 200,000
+}
+
+func (l Limits) withDefaults() Limits {
+	l.Bytes = cmp.Or(l.Bytes, 512<<20)
+	l.Window = cmp.Or(l.Window, 1000)
+	l.Keep = cmp.Or(l.Keep, 30*time.Minute)
+	l.Delay = cmp.Or(l.Delay, 200*time.Millisecond)
+	l.Keys = cmp.Or(l.Keys, 500_000)
+	l.Findings = cmp.Or(l.Findings, 200_000)
+	return l
+}
+
+// Batch is what came in one request, or in a part of it.
+type Batch struct {
+	Steps []*agent.Step // cloned as far as they are kept
+	Facts map[agent.Ref]*agent.MessageFacts
+	Logs  []agent.LogContent
+}
+
+// Verdict is what is known of one run that a batch touched.
+type Verdict struct {
+	Tenant   string
+	Run      string
+	Units    []string
+	Late     bool            // the stream has stopped judging it; the sweep decides
+	Findings []agent.Finding // all that hold as of the last judgement
+	Fresh    []agent.Finding // those of them that were not reported before
+}
+
+// Stats counts what is kept and what was dropped since the start.
+type Stats struct {
+	Groups   int
+	Steps    int
+	Bytes    int64
+	Keys     int
+	Judged   int64 // judgements
+	Evicted  int64 // groups dropped at the bound
+	Expired  int64 // groups dropped after Limits.Keep
+	Late     int64 // groups that are no longer judged
+	Trimmed  int64 // steps dropped beyond the window
+	KeysGone int64 // keys dropped at the bound
+}
+
+// Open is the set of open runs. It is not safe for concurrent use.
+type Open struct {
+	limits Limits
+	judge  Judge
+	tokens map[token]*group
+	calls  map[callToken]*callGroups
+	keys   keyIndex
+	known  known
+	due    dueHeap
+	lru    lru
+	stats  Stats
+	dirty  []*group // touched by the batch in hand
+}
+
+// New makes an empty set of open runs. Zero limits take their defaults.
+func New(limits Limits, judge Judge) *Open {
+	l := limits.withDefaults()
+	o := &Open{limits: l, judge: judge, tokens: map[token]*group{}, calls: map[callToken]*callGroups{}}
+	o.keys = newKeyIndex(l.Keys)
+	o.known = newKnown(l.Findings)
+	return o
+}
+
+// Stats gives what is kept and what was dropped.
+func (o *Open) Stats() Stats {
+	s := o.stats
+	s.Keys, s.KeysGone = len(o.keys.at), o.keys.dropped
+	s.Bytes += o.keys.bytes
+	return s
+}
+
+// Add takes in a batch and judges the runs it touches, or puts a judgement off
+// by at most Limits.Delay where a long run grows span by span; Due then gives
+// it. Spans that were here before change nothing and give the same findings
+// again. The verdicts are ordered by tenant and run.
+func (o *Open) Add(b Batch, now int64) []Verdict {
+	o.dirty = o.dirty[:0]
+	var last *group
+	for _, s := range b.Steps {
+		if s == nil {
+			continue
+		}
+		last = o.place(s, last)
+		o.insert(last, s, b.Facts, now)
+	}
+	for i := range b.Logs {
+		o.placeLog(&b.Logs[i], b.Facts, now)
+	}
+	verdicts := o.settle(now)
+	o.shrink()
+	return verdicts
+}
+
+// settle judges what the batch touched.
+func (o *Open) settle(now int64) []Verdict {
+	var verdicts []Verdict
+	for i := 0; i < len(o.dirty); i++ { // judging may add groups
+		g := o.dirty[i]
+		if g.gone {
+			continue
+		}
+		g.marked = false
+		if g.pending > 0 && (g.hot || g.pending*2 >= g.judged || now >= g.deadline) {
+			o.judgeGroup(g)
+		}
+		o.schedule(g)
+		verdicts = append(verdicts, o.report(g)...)
+	}
+	slices.SortFunc(verdicts, compareVerdicts)
+	return verdicts
+}
+
+func compareVerdicts(x, y Verdict) int {
+	return cmp.Or(strings.Compare(x.Tenant, y.Tenant), strings.Compare(x.Run, y.Run))
+}
+
+// report gives the findings of a group and marks them as reported.
+func (o *Open) report(g *group) []Verdict {
+	for i := range g.verdicts {
+		v := &g.verdicts[i]
+		v.Fresh = nil
+		for _, f := range v.Findings {
+			if o.known.add(f.ID) {
+				v.Fresh = append(v.Fresh, f)
+			}
+		}
+	}
+	return slices.Clone(g.verdicts)
+}
+
+// touch marks a group as one that the batch in hand concerns.
+func (o *Open) touch(g *group) {
+	if !g.marked && !g.gone {
+		g.marked = true
+		o.dirty = append(o.dirty, g)
+	}
+}
+
+// Due judges what waited for it and drops what was quiet for long. Call it
+// about as often as Limits.Delay.
+func (o *Open) Due(now int64) []Verdict {
+	o.dirty = o.dirty[:0]
+	for len(o.due) > 0 && o.due[0].due <= now {
+		g := o.due[0]
+		heap.Pop(&o.due)
+		switch {
+		case g.pending > 0:
+			o.touch(g)
+		case g.touched+int64(o.limits.Keep) <= now:
+			o.stats.Expired++
+			o.drop(g)
+		default:
+			o.schedule(g)
+		}
+	}
+	return o.settle(now)
+}
+
+// schedule sets when Due looks at a group again: for its judgement, or for its
+// end.
+func (o *Open) schedule(g *group) {
+	at := g.touched + int64(o.limits.Keep)
+	if g.pending > 0 {
+		at = g.deadline
+	}
+	switch {
+	case g.gone:
+	case g.place < 0:
+		g.due = at
+		heap.Push(&o.due, g)
+	case at < g.due: // one that is early looks again then
+		g.due = at
+		heap.Fix(&o.due, g.place)
+	}
+}
+
+// shrink drops the groups that were quiet longest until the bound is kept.
+func (o *Open) shrink() {
+	for o.stats.Bytes+o.keys.bytes > o.limits.Bytes {
+		switch {
+		case o.lru.oldest != nil:
+			o.stats.Evicted++
+			o.drop(o.lru.oldest)
+		case !o.keys.dropOldest():
+			return
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package assemble
+
+import (
+	"slices"
+
+	"github.com/steptrail/steptrail/internal/agent"
+)
+
+// token is something that only spans of one group have.
+type token struct {
+	kind   tokenKind
+	tenant string
+	text   string // unit or checkpoint, with its service
+	trace  agent.TraceID
+}
+
+type tokenKind uint8
+
+const (
+	tokenUnit tokenKind = iota
+	tokenTrace
+	tokenCheckpoint
+)
+
+const tokenCost = 160
+
+// place finds the group of a step, makes one, or joins those that it shows to
+// belong together. last is the group of the step before it in the batch.
+func (o *Open) place(s *agent.Step, last *group) *group {
+	g := last
+	if last == nil || last.gone || !last.has(s) {
+		g = o.of(token{kind: tokenTrace, tenant: s.Tenant, trace: s.Trace}, nil, true)
+		g = o.of(token{kind: tokenUnit, tenant: g.tenant, text: s.Unit}, g, true)
+	}
+	if id := s.Explicit(); id != "" && !s.DialectRunWeak && id != g.explicit {
+		g.setExplicit(id)
+	}
+	for _, l := range s.Links {
+		if l.Trace != s.Trace && !l.Trace.IsZero() && oneLink(s, l.Trace) {
+			g = o.of(token{kind: tokenTrace, tenant: g.tenant, trace: l.Trace}, g, false)
+			break
+		}
+	}
+	if s.Checkpoint != "" {
+		g = o.of(token{kind: tokenCheckpoint, tenant: g.tenant, text: s.Service + "\x00" + s.Checkpoint}, g, false)
+	}
+	return g
+}
+
+// has reports whether a step stands in the unit and trace of the group's newest
+// one, so that it needs no look-up.
+func (g *group) has(s *agent.Step) bool {
+	n := len(g.steps)
+	return n > 0 && g.steps[n-1].Trace == s.Trace && g.steps[n-1].Unit == s.Unit && g.tenant == s.Tenant
+}
+
+// oneLink reports whether all links of a span lead into one other trace.
+func oneLink(s *agent.Step, to agent.TraceID) bool {
+	for _, l := range s.Links {
+		if l.Trace != to && l.Trace != s.Trace && !l.Trace.IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// of gives the group of a token, joined with the group in hand if there is one.
+// A unit and a trace are always one group; other tokens join only what may be
+// one run.
+func (o *Open) of(t token, with *group, always bool) *group {
+	g, ok := o.tokens[t]
+	switch {
+	case ok && (with == nil || with == g):
+		return g
+	case ok && (always || mayJoin(g, with)):
+		return o.merge(g, with)
+	case ok:
+		return with
+	}
+	if t.kind != tokenTrace {
+		t.text = own(t.text)
+	}
+	if with == nil {
+		with = o.newGroup(own(t.tenant))
+	}
+	t.tenant = with.tenant
+	o.tokens[t] = with
+	with.tokens = append(with.tokens, t)
+	o.grow(with, tokenCost+int64(len(t.text)))
+	return with
+}
+
+// placeLog adds content that came as a log record to the group of its span.
+func (o *Open) placeLog(l *agent.LogContent, facts map[agent.Ref]*agent.MessageFacts, now int64) {
+	g := o.of(token{kind: tokenTrace, tenant: l.Tenant, trace: l.Trace}, nil, true)
+	o.arrived(g, now)
+	if g.late || slices.ContainsFunc(g.logs, func(x agent.LogContent) bool {
+		return x.Trace == l.Trace && x.Span == l.Span && x.Position == l.Position && x.Output == l.Output && x.Message == l.Message
+	}) {
+		return
+	}
+	kept := *l
+	kept.Tenant, kept.Unit = g.tenant, own(l.Unit)
+	g.logs = append(g.logs, kept)
+	o.grow(g, logCost)
+	o.keepFact(g, l.Message, facts)
+	o.wait(g, now)
+	if len(g.logs) > 4*g.limit(o.limits.Window) {
+		o.setLate(g)
+	}
+}
