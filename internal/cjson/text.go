@@ -17,10 +17,11 @@ func AppendText(dst []byte, raw string) []byte {
 	return appendDecoded(dst, raw[1:len(raw)-1], hasEscape|hasHigh)
 }
 
-// AppendDecoded is AppendText for the inside of a string, without its quotes. It
-// takes any text: what is no escape loses its backslash.
+// AppendDecoded appends the inside of a JSON string, without its quotes, decoded.
+// Unlike AppendText it leaves bytes that are no valid UTF-8, and it takes any
+// text: a backslash that begins no escape is dropped.
 func AppendDecoded(dst []byte, inner string) []byte {
-	return appendDecoded(dst, inner, hasEscape|hasHigh)
+	return appendDecoded(dst, inner, hasEscape)
 }
 
 // Text is AppendText that returns a string, a slice of raw where it can be.
@@ -61,7 +62,51 @@ func decoded(inner string, t traits) string {
 	return string(appendDecoded(make([]byte, 0, len(inner)), inner, t))
 }
 
+// sparse is how many bytes without an escape are copied one by one before the
+// next escape is searched for: in JSON inside JSON they stand close together.
+const sparse = 24
+
 func appendDecoded(dst []byte, inner string, t traits) []byte {
+	if t == hasEscape|hasHigh && utf8.ValidString(inner) {
+		t = hasEscape // pieces between escapes are then valid too
+	}
+	if t != hasEscape {
+		return appendRepaired(dst, inner, t)
+	}
+	for i := 0; i < len(inner); {
+		stop := min(len(inner), i+sparse)
+		for i < stop && inner[i] != '\\' {
+			dst = append(dst, inner[i])
+			i++
+		}
+		if i == stop {
+			n := strings.IndexByte(inner[i:], '\\')
+			if n < 0 {
+				return append(dst, inner[i:]...)
+			}
+			dst = append(dst, inner[i:i+n]...)
+			i += n
+		}
+		if i+1 == len(inner) {
+			return append(dst, '\\')
+		}
+		switch c := inner[i+1]; c {
+		case 'u', 'b', 'f', 'n', 'r', 't':
+			r, rest := unescape(inner[i:])
+			dst = utf8.AppendRune(dst, r)
+			i = len(inner) - len(rest)
+		case '"', '\\', '/':
+			dst = append(dst, c)
+			i += 2
+		default:
+			i++
+		}
+	}
+	return dst
+}
+
+// appendRepaired is appendDecoded where invalid UTF-8 is to be replaced.
+func appendRepaired(dst []byte, inner string, t traits) []byte {
 	for t&hasEscape != 0 {
 		n := strings.IndexByte(inner, '\\')
 		if n < 0 || n+1 == len(inner) {

@@ -11,6 +11,9 @@ import (
 type keyList struct {
 	exact map[string]struct{}
 	globs []string
+	// ends has a bit for each pair of bytes in which a listed name can end; most
+	// names are none after one look.
+	ends [1024]uint64
 }
 
 func (k *keyList) add(glob string) error {
@@ -18,6 +21,7 @@ func (k *keyList) add(glob string) error {
 	if strings.Trim(glob, "*") == "" {
 		return errors.New("a name of nothing but * would remove every value")
 	}
+	k.addEnd(glob)
 	if !strings.Contains(glob, "*") {
 		if k.exact == nil {
 			k.exact = map[string]struct{}{}
@@ -29,12 +33,55 @@ func (k *keyList) add(glob string) error {
 	return nil
 }
 
+// addEnd marks the ends of the names that a glob matches.
+func (k *keyList) addEnd(glob string) {
+	last := glob[len(glob)-1]
+	var before byte
+	any := len(glob) < 2
+	if !any {
+		before = glob[len(glob)-2]
+		any = before == '*' || before == '_' // _ may be where clientSecret is split
+	}
+	for c := range 256 {
+		switch {
+		case last == '*':
+			for d := range 256 {
+				k.mark(byte(d), byte(c))
+			}
+		case any || byte(c) == before:
+			k.mark(byte(c), last)
+		}
+	}
+}
+
+func (k *keyList) mark(before, last byte) {
+	n := uint(foldByte(before))<<8 | uint(foldByte(last))
+	k.ends[n/64] |= 1 << (n % 64)
+}
+
+func foldByte(c byte) byte {
+	if c == '-' {
+		c = '_'
+	}
+	return c | 0x20
+}
+
+// canEnd reports whether a listed name can end as this one does.
+func (k *keyList) canEnd(name string) bool {
+	before := byte(0)
+	if len(name) > 1 {
+		before = name[len(name)-2]
+	}
+	n := uint(foldByte(before))<<8 | uint(foldByte(name[len(name)-1]))
+	return k.ends[n/64]&(1<<(n%64)) != 0
+}
+
 // maxKey is the longest name that is compared; beyond it no one lists names.
 const maxKey = 128
 
 // match reports whether a name is listed.
 func (k *keyList) match(name string) bool {
-	if len(k.exact) == 0 && len(k.globs) == 0 || name == "" || len(name) > maxKey {
+	if len(k.exact) == 0 && len(k.globs) == 0 || name == "" || len(name) > maxKey || !k.canEnd(name) {
 		return false
 	}
 	var buf [2 * maxKey]byte

@@ -164,6 +164,11 @@ func (w *work) release() {
 	works.Put(w)
 }
 
+// bytesOf views s as bytes, which must only be read.
+func bytesOf(s string) []byte {
+	return unsafe.Slice(unsafe.StringData(s), len(s)) //nolint:gosec // Saves a copy of every text.
+}
+
 // stringOf views b as a string; b must not change while it is in use.
 func stringOf(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // Saves a copy of every decoded text.

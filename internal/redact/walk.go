@@ -2,6 +2,8 @@ package redact
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strings"
 
 	"github.com/steptrail/steptrail/internal/cjson"
@@ -20,11 +22,10 @@ func (t *Tenant) document(w *work, out *output, level int) error {
 	}
 	at := 0
 	for at < len(s) {
-		open := strings.IndexByte(s[at:], '"')
-		if open < 0 {
+		open := nextQuote(s, at)
+		if open == len(s) {
 			break
 		}
-		open += at
 		t.between(w, out, at, open)
 		end, escaped := stringEnd(s, open+1)
 		if end < 0 {
@@ -60,35 +61,90 @@ func skipSpace(s string, i int) int {
 	return i
 }
 
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
 // stringEnd returns the closing quote of the string whose inside begins at i, and
-// whether it has a backslash; -1 where it is cut off. It takes any escapes.
+// whether it has a backslash; -1 where it is cut off. It takes any escapes, and
+// looks at eight bytes at a time.
 func stringEnd(s string, i int) (end int, escaped bool) {
-	for from := i; ; {
-		quote := strings.IndexByte(s[from:], '"')
-		if quote < 0 {
-			return -1, false
+	b := bytesOf(s)
+	for i < len(b) {
+		for i+8 <= len(b) {
+			w := binary.LittleEndian.Uint64(b[i:])
+			quote, slash := w^(ones*'"'), w^(ones*'\\')
+			if m := ((quote-ones)&^quote | (slash-ones)&^slash) & highs; m != 0 {
+				i += bits.TrailingZeros64(m) / 8
+				break
+			}
+			i += 8
 		}
-		quote += from
-		slashes := 0
-		for quote-slashes > i && s[quote-slashes-1] == '\\' {
-			slashes++
+		if i >= len(b) {
+			break
 		}
-		if slashes%2 == 0 {
-			return quote, strings.IndexByte(s[i:quote], '\\') >= 0
+		switch b[i] {
+		case '"':
+			return i, escaped
+		case '\\':
+			escaped = true
+			i += 2
+		default:
+			i++
 		}
-		from = quote + 1
 	}
+	return -1, escaped
 }
+
+// nextQuote returns the next quote from i on, the text's length for none. It is
+// mostly close.
+func nextQuote(s string, i int) int {
+	for stop := min(len(s), i+8); i < stop; i++ {
+		if s[i] == '"' {
+			return i
+		}
+	}
+	if n := strings.IndexByte(s[i:], '"'); n >= 0 {
+		return i + n
+	}
+	return len(s)
+}
+
+const (
+	otherByte = 1 << iota
+	digitByte
+)
+
+// betweenStrings tells the bytes that JSON has between strings from others.
+var betweenStrings = func() (table [256]uint8) {
+	for c := range table {
+		switch {
+		case strings.IndexByte("0123456789", byte(c)) >= 0:
+			table[c] = digitByte
+		case strings.IndexByte(" \n\r\t,:[]{}+-.eEtrufalsn", byte(c)) < 0:
+			table[c] = otherByte
+		}
+	}
+	return table
+}()
 
 // between redacts what stands between two strings. Of JSON that is marks, words
 // and numbers; a number in which something is found becomes a string.
 func (t *Tenant) between(w *work, out *output, start, end int) {
-	s := out.source
+	if end-start <= 2 {
+		return // too short for a mark, a value and a mark
+	}
+	s, seen := out.source, uint8(0)
 	for i := start; i < end; i++ {
-		if strings.IndexByte(" \n\r\t,:[]{}0123456789+-.eEtrufalsn", s[i]) < 0 {
-			t.plain(w, out, start, end)
-			return
-		}
+		seen |= betweenStrings[s[i]]
+	}
+	switch {
+	case seen&otherByte != 0:
+		t.plain(w, out, start, end)
+		return
+	case seen&digitByte == 0:
+		return
 	}
 	for i := start; i < end; i++ {
 		if s[i] != '-' && s[i]-'0' >= 10 {
@@ -142,7 +198,7 @@ func (t *Tenant) quoted(w *work, out *output, start, end int, escaped bool, leve
 		t.plain(w, out, start+1, end-1)
 		return nil
 	}
-	w.decoded[level] = cjson.AppendText(w.decoded[level][:0], out.source[start:end])
+	w.decoded[level] = cjson.AppendDecoded(w.decoded[level][:0], out.source[start+1:end-1])
 	inner := stringOf(w.decoded[level])
 	return t.nested(w, out, start, end, inner, level)
 }
@@ -199,7 +255,7 @@ func (t *Tenant) secretMember(w *work, name string, escaped bool, level int) boo
 	if !escaped {
 		return t.r.Secret(name[1 : len(name)-1])
 	}
-	w.decoded[level] = cjson.AppendText(w.decoded[level][:0], name)
+	w.decoded[level] = cjson.AppendDecoded(w.decoded[level][:0], name[1:len(name)-1])
 	return t.r.Secret(stringOf(w.decoded[level]))
 }
 
@@ -220,7 +276,7 @@ func (t *Tenant) secret(w *work, out *output, i int) int {
 			value = value[1:]
 			break
 		}
-		value = cjson.AppendText(nil, s[i:end])
+		value = cjson.AppendDecoded(nil, s[i+1:end-1])
 		if len(value) == 0 || t.isOwn(string(value)) {
 			return end
 		}
