@@ -12,7 +12,8 @@ CREATE TABLE IF NOT EXISTS log_content ${STEPTRAIL_ON_CLUSTER:-}
     hash                   FixedString(16),
     unit                   String,
     started_at             DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
-    expires_at             DateTime('UTC')
+    expires_at             DateTime('UTC'),
+    inserted_at            DateTime64(3, 'UTC') DEFAULT now64(3)
 )
 ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree
 PARTITION BY toMonday(expires_at)

@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS acts ${STEPTRAIL_ON_CLUSTER:-}
     ended_at               DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
     expires_at             DateTime('UTC'),
     INDEX by_key key TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX by_run run TYPE bloom_filter(0.01) GRANULARITY 1
+    INDEX by_unit unit TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree(version)
 PARTITION BY toMonday(expires_at)

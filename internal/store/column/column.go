@@ -27,6 +27,8 @@ type Column interface {
 	Take(src Column, lo, hi int)
 	// Bytes is about how much memory the values take.
 	Bytes() int
+	// Empty gives a new column of the same type without values.
+	Empty() Column
 }
 
 // The element types that tables use. All are fixed in width but for strings.
@@ -71,14 +73,6 @@ type slicePointer[S any] interface {
 type Vec[T any, S sliceColumn[T], P slicePointer[S]] struct {
 	Vals S
 	typ  proto.ColumnType // where the table's type is another one than the column's
-}
-
-// New gives an empty column of the type that its Go type implies.
-func New[C interface {
-	*Vec[T, S, P]
-	Column
-}, T any, S sliceColumn[T], P slicePointer[S]]() C {
-	return C(new(Vec[T, S, P]))
 }
 
 // NewTime gives a column of type DateTime64(9, 'UTC'): Unix nanoseconds.
@@ -130,6 +124,9 @@ func (c *Vec[T, S, P]) Bytes() int {
 	return len(c.Vals) * width
 }
 
+// Empty implements Column.
+func (c *Vec[T, S, P]) Empty() Column { return &Vec[T, S, P]{typ: c.typ} }
+
 // same asserts that src is a column like dst. Another one is a mistake of this
 // program, never of its input.
 func same[C Column](_ C, src Column) C {
@@ -140,3 +137,6 @@ func same[C Column](_ C, src Column) C {
 	}
 	return c
 }
+
+// NewMillis gives a column of type DateTime64(3, 'UTC'): Unix milliseconds.
+func NewMillis() *Int64 { return &Int64{typ: "DateTime64(3, 'UTC')"} }

@@ -96,6 +96,9 @@ func (c *Dict) Take(src Column, lo, hi int) {
 // Bytes implements Column.
 func (c *Dict) Bytes() int { return c.bytes + 4*len(c.keys) }
 
+// Empty implements Column.
+func (c *Dict) Empty() Column { return NewDict() }
+
 // The Native format of LowCardinality: a version, then per block a word of
 // flags and key width, the dictionary, and the keys.
 const (

@@ -118,6 +118,9 @@ func (c *Array[E]) Take(src Column, lo, hi int) {
 // Bytes implements Column.
 func (c *Array[E]) Bytes() int { return c.ends.Bytes() + c.Elem.Bytes() }
 
+// Empty implements Column.
+func (c *Array[E]) Empty() Column { return NewArray(emptyLike(c.Elem)) }
+
 // Map is a Map(LowCardinality(String), V) column: append keys and values, then
 // call End. Order and repetitions of keys are kept.
 type Map[V Column] struct {
@@ -197,6 +200,9 @@ func (c *Map[V]) Take(src Column, lo, hi int) {
 // Bytes implements Column.
 func (c *Map[V]) Bytes() int { return c.ends.Bytes() + c.Keys.Bytes() + c.Vals.Bytes() }
 
+// Empty implements Column.
+func (c *Map[V]) Empty() Column { return NewMap(emptyLike(c.Vals)) }
+
 // Nullable is a Nullable(T) column over a column of values.
 type Nullable[T any, S sliceColumn[T], P slicePointer[S]] struct {
 	null UInt8
@@ -272,6 +278,11 @@ func (c *Nullable[T, S, P]) Take(src Column, lo, hi int) {
 
 // Bytes implements Column.
 func (c *Nullable[T, S, P]) Bytes() int { return c.null.Bytes() + c.vals.Bytes() }
+
+// Empty implements Column.
+func (c *Nullable[T, S, P]) Empty() Column { return new(Nullable[T, S, P]) }
+
+func emptyLike[C Column](c C) C { return same(c, c.Empty()) }
 
 func encodeState(c Column, b *proto.Buffer) {
 	if s, ok := c.(proto.StateEncoder); ok {

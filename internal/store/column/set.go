@@ -25,6 +25,15 @@ func Add[C Column](s *Set, name string, c C) C {
 	return c
 }
 
+// New gives an empty set of the same columns.
+func (s *Set) New() *Set {
+	n := &Set{cols: make([]named, len(s.cols))}
+	for i, c := range s.cols {
+		n.cols[i] = named{c.name, c.Empty()}
+	}
+	return n
+}
+
 // Names gives the columns' names in order, for lists in SQL. They are constants
 // of this program, plain identifiers.
 func (s *Set) Names() string {
@@ -86,6 +95,15 @@ func (s *Set) Input() proto.Input {
 		in[i] = proto.InputColumn{Name: c.name, Data: c.Column}
 	}
 	return in
+}
+
+// Results gives the columns as ch-go's client wants them for a result.
+func (s *Set) Results() proto.Results {
+	out := make(proto.Results, len(s.cols))
+	for i, c := range s.cols {
+		out[i] = proto.ResultColumn{Name: c.name, Data: c.Column}
+	}
+	return out
 }
 
 // Encode appends the rows to b as one block of the Native format (revision 0).

@@ -26,3 +26,6 @@ func (c *String) Take(src Column, lo, hi int) {
 
 // Bytes implements Column.
 func (c *String) Bytes() int { return len(c.Buf) + 2*len(c.Pos) }
+
+// Empty implements Column.
+func (c *String) Empty() Column { return NewString() }

@@ -1,0 +1,3 @@
+-- The newest version that a sweep wrote.
+SELECT max(version) AS version
+FROM run_links
