@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/steptrail/steptrail/query/api"
+)
+
+// ErrNotFound is the error of a run or finding that the server does not know.
+var ErrNotFound = errors.New("not found")
+
+// maxAnswer bounds what is read of one answer, in bytes.
+const maxAnswer = 1 << 30
+
+// Client asks the query API. It is safe for concurrent use.
+type Client struct {
+	base *url.URL
+	http *http.Client
+}
+
+// NewClient takes the base address of the API, as host:port or as a URL.
+func NewClient(address string) (*Client, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	base, err := url.Parse(address)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, fmt.Errorf("--api %q: want host:port or an http(s) URL", address)
+	}
+	return &Client{base: base, http: &http.Client{Timeout: 2 * time.Minute}}, nil
+}
+
+// Raw gives the body of an answer as the server wrote it. The path's segments
+// are escaped here, so that ids may hold any character.
+func (c *Client) Raw(ctx context.Context, query url.Values, segments ...string) ([]byte, error) {
+	path := "/api/v1"
+	for _, s := range segments {
+		path += "/" + url.PathEscape(s)
+	}
+	u := strings.TrimSuffix(c.base.String(), "/") + path
+	if len(query) > 0 {
+		u += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unreachable(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer of %s: %w", c.base.Host, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, problemOf(resp.StatusCode, body)
+	}
+	return body, nil
+}
+
+func (c *Client) unreachable(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return fmt.Errorf("nothing answers at %s: start it with \"steptrail serve\", or name another address with --api", c.base.Host)
+	}
+	return err
+}
+
+func problemOf(status int, body []byte) error {
+	var p api.Problem
+	if json.Unmarshal(body, &p) != nil || p.Detail == "" {
+		return fmt.Errorf("the server answered %d %s", status, http.StatusText(status))
+	}
+	if status == http.StatusNotFound {
+		return fmt.Errorf("%s (%w)", clean(p.Detail), ErrNotFound)
+	}
+	return errors.New(clean(p.Detail))
+}
+
+// get decodes an answer.
+func get[T any](ctx context.Context, c *Client, query url.Values, segments ...string) (T, error) {
+	var v T
+	body, err := c.Raw(ctx, query, segments...)
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(body, &v); err != nil {
+		return v, fmt.Errorf("the answer of %s is not what this version expects: %w", c.base.Host, err)
+	}
+	return v, nil
+}
+
+// Runs lists runs, newest first.
+func (c *Client) Runs(ctx context.Context, query url.Values) (api.RunList, error) {
+	return get[api.RunList](ctx, c, query, "runs")
+}
+
+// History gives a run's whole history without bodies.
+func (c *Client) History(ctx context.Context, runID string) (api.History, error) {
+	return get[api.History](ctx, c, url.Values{"content": {"none"}}, "runs", runID, "history")
+}
+
+// Findings lists findings, newest first.
+func (c *Client) Findings(ctx context.Context, query url.Values) (api.FindingList, error) {
+	return get[api.FindingList](ctx, c, query, "findings")
+}
