@@ -51,7 +51,11 @@ func (b *builder) outcome(c *cand) Outcome {
 	if sign == SignDeferred && c.answer != nil && !strings.Contains(b.span(c).ErrorType, "CallDeferred") {
 		return OutcomeRefused
 	}
-	return outcomeOf(b.standIn(c, sign), c.kind)
+	sign = b.standIn(c, sign)
+	if sign == SignReceipt && c.kind == KindAct && !b.lost(c.lane, c.start) {
+		return OutcomeUnset // an answer may still tell
+	}
+	return outcomeOf(sign, c.kind)
 }
 
 // lost reports whether what began then, and has not been heard of, is given up:
