@@ -456,7 +456,7 @@ type Attempt struct {
 	// CostSource computed where any part was computed from tokens and prices
 	CostSource CostSource `json:"cost_source,omitempty,omitzero"`
 
-	// CostUSD US dollars
+	// CostUSD US dollars, exact to 1e-9
 	CostUSD    *USD    `json:"cost_usd,omitempty"`
 	DurationMs float64 `json:"duration_ms"`
 
@@ -800,10 +800,10 @@ type RunStatus string
 
 // RunCost As tokens. Absent where no cost is known.
 type RunCost struct {
-	// PerAttempt US dollars
+	// PerAttempt US dollars, exact to 1e-9
 	PerAttempt *USD `json:"per_attempt,omitempty"`
 
-	// PerOperation US dollars
+	// PerOperation US dollars, exact to 1e-9
 	PerOperation *USD `json:"per_operation,omitempty"`
 
 	// Source computed where any part was computed from tokens and prices
@@ -953,7 +953,7 @@ type Tokens struct {
 	Total int64 `json:"total"`
 }
 
-// USD US dollars
+// USD US dollars, exact to 1e-9
 type USD = Money
 
 // Unknown defines model for Unknown.
@@ -983,7 +983,7 @@ type UnknownStatus string
 type Waste struct {
 	Attempts int64 `json:"attempts"`
 
-	// CostUSD US dollars
+	// CostUSD US dollars, exact to 1e-9
 	CostUSD    USD     `json:"cost_usd"`
 	DurationMs float64 `json:"duration_ms"`
 	Tokens     int64   `json:"tokens"`

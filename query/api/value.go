@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
@@ -73,12 +74,42 @@ func (m *Money) UnmarshalJSON(b []byte) error {
 type RawJSON []byte
 
 // NewJSON gives the text as the JSON value it is, or as a JSON string where it
-// is none (cut off, not UTF-8, no JSON at all).
+// is none (cut off, not UTF-8, no JSON at all) or has a number beyond what
+// clients can hold, at which many of them would refuse the whole answer.
 func NewJSON(text string) RawJSON {
-	if b := []byte(text); utf8.Valid(b) && json.Valid(b) {
+	if b := []byte(text); utf8.Valid(b) && json.Valid(b) && !overflows(b) {
 		return b
 	}
 	return StringJSON(text)
+}
+
+// maxDigits is a length up to which a number without exponent is within a
+// float64.
+const maxDigits = 300
+
+// overflows reports whether a number in valid JSON is beyond a float64.
+func overflows(b []byte) bool {
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			for i++; b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+		case c == '-' || c >= '0' && c <= '9':
+			from := i
+			for i+1 < len(b) && strings.IndexByte("+-.0123456789eE", b[i+1]) >= 0 {
+				i++
+			}
+			if number := b[from : i+1]; len(number) > maxDigits || bytes.ContainsAny(number, "eE") {
+				if _, err := strconv.ParseFloat(string(number), 64); err != nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // StringJSON gives the text as a JSON string; bytes that are not UTF-8 become
