@@ -48,6 +48,9 @@ const (
 type Analyzer struct {
 	// MaxBody is the most bytes that one body keeps.
 	MaxBody int
+	// Classify says what the policy makes of a tool that a model asked for: kind
+	// and source, both unset where it says nothing. Nil: nothing is said.
+	Classify func(tool string) (agent.Kind, agent.KindSource)
 
 	protect Protector
 	tenant  string
@@ -78,8 +81,8 @@ type CutBody struct {
 
 // message is what is known of one message text.
 type message struct {
-	facts    agent.MessageFacts
-	hash     [32]byte // of the body as stored
+	facts    *agent.MessageFacts // owns its memory and never changes
+	hash     [32]byte            // of the body as stored
 	form     agent.Digest
 	stored   string // the body as stored, where it differs from the text as sent
 	changed  bool
@@ -255,7 +258,7 @@ func (a *Analyzer) twin(m *message) *message {
 }
 
 func (a *Analyzer) analyze(raw string, role agent.Role) *message {
-	m := &message{size: len(raw)}
+	m := &message{size: len(raw), facts: new(agent.MessageFacts)}
 	stored, compared, replaced, ok := a.protect.Content(raw)
 	m.replaced = replaced
 	if !ok {
@@ -292,14 +295,25 @@ func (a *Analyzer) read(m *message, raw, compared string, role agent.Role) {
 			a.x.unclear = compared[0] == '{' || compared[0] == '['
 		}
 	}
-	m.facts = a.x.facts()
+	*m.facts = a.x.facts()
+	a.classify(m.facts.Calls)
 	if a.x.unclear || cjson.IsPlaceholder(raw) {
 		m.facts.Text = agent.Digest{}
 	} else {
 		m.form = a.protect.Hash(DomainMessage, a.x.form)
 	}
 	if compared != raw && len(m.facts.Calls)+len(m.facts.Answers) > 0 && a.x.message(raw, role) {
-		restore(&m.facts, &a.x)
+		restore(m.facts, &a.x)
+		a.classify(m.facts.Calls)
+	}
+}
+
+func (a *Analyzer) classify(calls []agent.RequestedCall) {
+	if a.Classify == nil {
+		return
+	}
+	for i := range calls {
+		calls[i].Kind, calls[i].KindSource = a.Classify(calls[i].Tool)
 	}
 }
 
@@ -410,7 +424,7 @@ func (a *Analyzer) Attach(rec *Record) {
 	s.Call.Arguments, s.Call.Result = a.args.content, a.res.content
 	s.Call.ArgumentsSent = a.args.sent
 	for _, m := range a.facts {
-		rec.Facts = append(rec.Facts, m.facts)
+		rec.Facts = append(rec.Facts, *m.facts)
 	}
 	for i := range a.found {
 		for _, f := range a.found[i] {
@@ -422,6 +436,14 @@ func (a *Analyzer) Attach(rec *Record) {
 	s.Model.Output = a.joint(DomainOutput, slotOutput)
 	if s.Model.ContextHash.IsZero() && len(s.Model.Context) > 0 {
 		s.Model.ContextHash = a.context()
+	}
+}
+
+// EachFact calls f for the facts of each message of the span. They own their
+// memory and never change, so they may be kept.
+func (a *Analyzer) EachFact(f func(*agent.MessageFacts)) {
+	for _, m := range a.facts {
+		f(m.facts)
 	}
 }
 

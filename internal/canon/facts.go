@@ -146,6 +146,7 @@ func (w *writer) messageFacts(m *agent.MessageFacts) {
 		w.str(c.ID)
 		w.str(c.Tool)
 		w.content(&c.Arguments)
+		w.raw([]byte{byte(c.Kind), byte(c.KindSource)})
 		w.bool(c.OutputFunction)
 	}
 	w.uint(uint64(len(m.Answers)))
@@ -271,10 +272,13 @@ func (p *parser) messageFacts() (m agent.MessageFacts) {
 	m.Role = agent.Role(head & 0x0f)
 	m.UserText = head&messageUserText != 0
 	m.Text = p.digest(head&messageHasText != 0)
-	if n := p.count(5); n > 0 {
+	if n := p.count(7); n > 0 {
 		m.Calls = make([]agent.RequestedCall, n)
 		for i := range m.Calls {
-			m.Calls[i] = agent.RequestedCall{ID: p.str(), Tool: p.str(), Arguments: p.content(), OutputFunction: p.byte() == 1}
+			m.Calls[i] = agent.RequestedCall{
+				ID: p.str(), Tool: p.str(), Arguments: p.content(),
+				Kind: agent.Kind(p.byte()), KindSource: agent.KindSource(p.byte()), OutputFunction: p.byte() == 1,
+			}
 		}
 	}
 	if n := p.count(5); n > 0 {

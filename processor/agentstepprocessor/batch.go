@@ -8,54 +8,75 @@ import (
 )
 
 // batch gathers the steps, facts and log content of one request for the open
-// runs. Attributes, resources and events stay on the spans: no run depends on
-// them.
+// runs, which clone what they keep. Attributes, resources and events stay on the
+// spans: no run depends on them.
 type batch struct {
-	steps []*agent.Step
-	pool  []agent.Step // where steps point to
-	facts map[agent.Ref]*agent.MessageFacts
-	logs  []agent.LogContent
+	steps  []*agent.Step
+	chunks [][]agent.Step // where steps point to; used again
+	refs   []agent.Ref    // of all steps
+	links  []agent.Link
+	texts  []string
+	facts  map[agent.Ref]*agent.MessageFacts
+	logs   []agent.LogContent
 }
 
 // chunk is how many steps are allocated at once.
 const chunk = 64
 
+// maxChunks is how many chunks are kept for the next request.
+const maxChunks = 64
+
 func (b *batch) reset() {
+	for _, s := range b.steps {
+		*s = agent.Step{} // lets go of the telemetry
+	}
 	clear(b.steps)
-	b.steps = b.steps[:0]
-	b.pool = nil // what assemble kept points into it
+	clear(b.texts)
+	b.steps, b.refs, b.links, b.texts = b.steps[:0], b.refs[:0], b.links[:0], b.texts[:0]
+	if len(b.chunks) > maxChunks {
+		*b = batch{}
+	}
 	clear(b.facts)
+	clear(b.logs)
 	b.logs = b.logs[:0]
 }
 
-// addSpan copies what a run is derived from.
+// addSpan copies what a run is derived from. The record's slices are used again
+// with the next span, so they are copied too.
 func (b *batch) addSpan(rec *canon.Record) {
-	if len(b.pool) == cap(b.pool) {
-		b.pool = make([]agent.Step, 0, chunk)
+	at := len(b.steps)
+	if at/chunk == len(b.chunks) {
+		b.chunks = append(b.chunks, make([]agent.Step, chunk))
 	}
-	b.pool = append(b.pool, rec.Step)
-	s := &b.pool[len(b.pool)-1]
+	s := &b.chunks[at/chunk][at%chunk]
+	*s = rec.Step
 	s.Attributes, s.Resource, s.Events = nil, nil, nil
-	s.Links = append([]agent.Link(nil), s.Links...)
-	s.Rules = append([]string(nil), s.Rules...)
-	s.Call.ReconcileWith = append([]string(nil), s.Call.ReconcileWith...)
-	s.Model.Context = append([]agent.Ref(nil), s.Model.Context...)
-	s.Model.Outputs = append([]agent.Ref(nil), s.Model.Outputs...)
+	s.Links = keep(&b.links, s.Links)
+	s.Rules = keep(&b.texts, s.Rules)
+	s.Call.ReconcileWith = keep(&b.texts, s.Call.ReconcileWith)
+	s.Model.Context = keep(&b.refs, s.Model.Context)
+	s.Model.Outputs = keep(&b.refs, s.Model.Outputs)
 	b.steps = append(b.steps, s)
-	for i := range rec.Facts {
-		b.addFacts(&rec.Facts[i])
-	}
 }
 
-// addFacts keeps a message's facts once. The analyzer made them, and they own
-// their memory.
-func (b *batch) addFacts(f *agent.MessageFacts) {
+// keep copies a list to the end of another and gives the copy. Where the other
+// grows, earlier copies stay where they were.
+func keep[T any](all *[]T, list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	from := len(*all)
+	*all = append(*all, list...)
+	return (*all)[from:len(*all):len(*all)]
+}
+
+// addFact keeps a message's facts once. They must own their memory.
+func (b *batch) addFact(f *agent.MessageFacts) {
 	if b.facts == nil {
 		b.facts = make(map[agent.Ref]*agent.MessageFacts)
 	}
 	if _, ok := b.facts[f.Ref]; !ok {
-		kept := *f
-		b.facts[f.Ref] = &kept
+		b.facts[f.Ref] = f
 	}
 }
 
@@ -63,6 +84,6 @@ func (b *batch) addFacts(f *agent.MessageFacts) {
 func (b *batch) addLog(r *canon.Reader, lr plog.LogRecord) {
 	for _, m := range r.Log(lr) {
 		b.logs = append(b.logs, m.Content)
-		b.addFacts(&m.Facts)
+		b.addFact(&m.Facts)
 	}
 }

@@ -98,6 +98,15 @@ func (d *decider) kind(rec *canon.Record, tool *policy.Tool) bool {
 	return false
 }
 
+// classify says what the policy makes of a tool that a model asked for.
+func (d *decider) classify(tool string) (agent.Kind, agent.KindSource) {
+	t := d.policy.Tool(tool)
+	if t == nil || t.Class == policy.ClassUnset {
+		return agent.KindUnset, agent.KindSourceUnset
+	}
+	return kindOf(t.Class), agent.KindSourcePolicy
+}
+
 func kindOf(c policy.Class) agent.Kind {
 	switch c {
 	case policy.ClassRead:

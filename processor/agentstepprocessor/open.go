@@ -1,27 +1,115 @@
 package agentstepprocessor
 
 import (
+	"sync"
+
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/assemble"
+	"github.com/steptrail/steptrail/internal/canon"
+	"github.com/steptrail/steptrail/internal/detect"
 	"github.com/steptrail/steptrail/internal/policy"
 )
 
 // openRuns are the runs that are still being told, shared by all requests.
-type openRuns struct{}
+type openRuns struct {
+	mu   sync.Mutex
+	runs *assemble.Open // under mu
+}
 
-// judged is what became of a run that a request touched.
-type judged struct{ Fresh []agent.Finding }
+func newOpenRuns(cfg *Config, p *policy.Policy) *openRuns {
+	judge := func(run *agent.Run, under func(key string) []agent.Act) []agent.Finding {
+		return detect.Run(detect.Input{Run: run, Under: under, Policy: p})
+	}
+	limits := assemble.Limits{Bytes: cfg.MaxOpenBytes, Keep: cfg.MaxOpenTime}
+	return &openRuns{runs: assemble.New(limits, judge)}
+}
 
-func newOpenRuns(*Config, *policy.Policy) *openRuns { return &openRuns{} }
+// add takes in what one request brought and gives what is now known of the runs
+// that it touched.
+func (o *openRuns) add(b *batch, now int64) []assemble.Verdict {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.runs.Add(assemble.Batch{Steps: b.steps, Facts: b.facts, Logs: b.logs}, now)
+}
 
-func (o *openRuns) add(*batch, int64) []judged { return nil }
+// due gives the judgements that were put off, and lets quiet runs go.
+func (o *openRuns) due(now int64) []assemble.Verdict {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.runs.Due(now)
+}
 
-func (o *openRuns) due(int64) []judged { return nil }
+func (o *openRuns) stats() openStats {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := o.runs.Stats()
+	return openStats{groups: int64(s.Groups), bytes: s.Bytes, evicted: s.Evicted, late: s.Late}
+}
 
-func (o *openRuns) stats() openStats { return openStats{} }
+// spanKey identifies a span.
+type spanKey struct {
+	trace agent.TraceID
+	span  agent.SpanID
+}
 
-func (o *openRuns) kinds() []string { return nil }
+// mark writes findings onto the spans of the request that they rest on. A
+// finding that is new, and rests on no span of the request, goes onto the last
+// span of the request that belongs to its run.
+func (w *worker) mark(td ptrace.Traces, verdicts []assemble.Verdict) {
+	any := false
+	for i := range verdicts {
+		any = any || len(verdicts[i].Findings) > 0
+	}
+	if !any {
+		return
+	}
+	spans := make(map[spanKey]ptrace.Span, len(w.batch.steps))
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				spans[spanKey{agent.TraceID(span.TraceID()), agent.SpanID(span.SpanID())}] = span
+			}
+		}
+	}
+	for i := range verdicts {
+		v := &verdicts[i]
+		for j := range v.Findings {
+			f := &v.Findings[j]
+			marked := false
+			for _, e := range f.Evidence {
+				if span, ok := spans[spanKey{e.Trace, e.Span}]; ok {
+					canon.WriteFinding(span, f)
+					marked = true
+				}
+			}
+			if !marked && isFresh(v, f.ID) {
+				if s := w.lastOf(v.Units); s != nil {
+					canon.WriteFinding(spans[spanKey{s.Trace, s.Span}], f)
+				}
+			}
+		}
+	}
+}
 
-// mark writes findings onto the spans of the request that they rest on.
-func (w *worker) mark(ptrace.Traces, []judged) {}
+func isFresh(v *assemble.Verdict, id agent.FindingID) bool {
+	for i := range v.Fresh {
+		if v.Fresh[i].ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// lastOf gives the last step of the request that belongs to one of some units.
+func (w *worker) lastOf(units []string) *agent.Step {
+	for i := len(w.batch.steps) - 1; i >= 0; i-- {
+		for _, u := range units {
+			if w.batch.steps[i].Unit == u {
+				return w.batch.steps[i]
+			}
+		}
+	}
+	return nil
+}

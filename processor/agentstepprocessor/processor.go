@@ -79,6 +79,7 @@ func (w *worker) traces(td ptrace.Traces) {
 			ss.Spans().RemoveIf(w.isBad)
 			for _, span := range ss.Spans().All() {
 				w.batch.addSpan(w.span(name, span))
+				w.analyzer.EachFact(w.batch.addFact)
 			}
 			return ss.Spans().Len() == 0
 		})

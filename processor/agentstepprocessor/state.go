@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/steptrail/steptrail/internal/canon"
+	"github.com/steptrail/steptrail/internal/detect"
 	"github.com/steptrail/steptrail/internal/dialect"
 	"github.com/steptrail/steptrail/internal/policy"
 	"github.com/steptrail/steptrail/internal/policyfile"
@@ -94,7 +95,7 @@ func newState(cfg *Config, set processor.Settings) (*state, error) {
 		set.Logger.Warn("the policy asks for redaction detectors that this build does not have", zap.Strings("detectors", missing))
 	}
 	s.open = newOpenRuns(cfg, p)
-	if s.metrics, err = newMetrics(set.TelemetrySettings, s.open.stats, s.open.kinds()); err != nil {
+	if s.metrics, err = newMetrics(set.TelemetrySettings, s.open.stats, detect.Kinds()); err != nil {
 		return nil, err
 	}
 	s.workers = make(chan *worker, max(runtime.GOMAXPROCS(0), 1))
@@ -105,13 +106,15 @@ func newState(cfg *Config, set processor.Settings) (*state, error) {
 }
 
 func (s *state) newWorker() *worker {
-	return &worker{
+	w := &worker{
 		s:        s,
 		dialects: dialect.Normalizer{RunIDKeys: s.policy.RunIDKeys},
 		guard:    guard{maxValue: s.cfg.MaxAttributeBytes, maxCount: s.cfg.MaxAttributes},
 		analyzer: canon.NewAnalyzer(s.cfg.MaxBodyBytes, s.cfg.MessageCacheBytes),
 		decider:  decider{policy: s.policy},
 	}
+	w.analyzer.Classify = w.decider.classify
+	return w
 }
 
 // protector gives the redaction of a tenant.
@@ -131,9 +134,9 @@ func (s *state) options() []processorhelper.Option {
 	}
 }
 
-// dueEvery is how often findings that rest on time, and quiet runs, are looked
+// dueEvery is how often judgements that were put off, and quiet runs, are looked
 // at.
-const dueEvery = time.Second
+const dueEvery = 100 * time.Millisecond
 
 func (s *state) start(context.Context, component.Host) error {
 	s.shared.mu.Lock()
