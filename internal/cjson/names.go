@@ -109,7 +109,7 @@ func (n name) isClock() bool {
 		switch word {
 		case "scheduled", "schedule", "planned", "estimated", "expected", "eta", "due", "deadline", "departure", "departs",
 			"arrival", "arrives", "appointment", "pickup", "delivery", "available", "opens", "opening", "closes", "closing",
-			"boarding", "starts", "ends", "slot", "valid", "next", "start", "end", "booking", "event":
+			"boarding", "starts", "ends", "slot", "valid", "next", "booking":
 			return false
 		}
 	}

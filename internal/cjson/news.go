@@ -100,7 +100,7 @@ func wordBefore(text string) (word, rest string) {
 	for end > 0 && len(text)-end < maxGap && strings.IndexByte(" :=#('\"_-[\t", text[end-1]) >= 0 {
 		end--
 	}
-	if end == len(text) {
+	if end == len(text) || end == 0 || !endsKeyword[text[end-1]] {
 		return "", text
 	}
 	start := end
@@ -111,6 +111,13 @@ func wordBefore(text string) (word, rest string) {
 		return "", text
 	}
 	return lowerWord(text[start:end]), text[:start]
+}
+
+// endsKeyword tells the letters with which a word of noNewsAt ends: most words
+// before a number are none after one look.
+var endsKeyword = [256]bool{
+	'd': true, 'D': true, 'k': true, 'K': true, 'n': true, 'N': true, 'y': true, 'Y': true, 't': true, 'T': true, 'q': true, 'Q': true,
+	'e': true, 'E': true,
 }
 
 // lowerWord returns the word of noNewsAt that equals s without case, "" for none.

@@ -186,12 +186,20 @@ func unescapeUnit(s string) (rune, bool) {
 
 const hexDigits = "0123456789abcdef"
 
+// asIs tells the ASCII characters that a string holds as they are.
+var asIs = func() (table [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		table[c] = c != '"' && c != '\\'
+	}
+	return table
+}()
+
 // appendEscaped appends text with the escapes of RFC 8785, section 3.2.2.2.
 func appendEscaped(dst []byte, text string) []byte {
 	from := 0
 	for i := 0; i < len(text); {
 		c := text[i]
-		if c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' {
+		if asIs[c] {
 			i++
 			continue
 		}
@@ -230,22 +238,45 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// appendCanonical appends the inside of a string, as written, in the form of
-// RFC 8785, without decoding it first.
+// appendCanonical appends the inside of a valid string, as written, in the form
+// of RFC 8785, without decoding it first.
 func appendCanonical(dst []byte, inner string, t traits) []byte {
-	for t&hasEscape != 0 {
-		n := strings.IndexByte(inner, '\\')
-		if n < 0 {
-			break
+	if t&hasHigh != 0 && !utf8.ValidString(inner) {
+		return appendEscaped(dst, string(appendDecoded(nil, inner, t)))
+	}
+	if t&hasEscape == 0 {
+		return append(dst, inner...)
+	}
+	for i := 0; i < len(inner); {
+		stop := min(len(inner), i+sparse)
+		for i < stop && inner[i] != '\\' {
+			dst = append(dst, inner[i])
+			i++
 		}
-		dst = appendUTF8(dst, inner[:n], t)
-		var r rune
-		r, inner = unescape(inner[n:])
-		if r < 0x20 || r == '"' || r == '\\' {
-			dst = appendEscape(dst, byte(r))
-		} else {
-			dst = utf8.AppendRune(dst, r)
+		if i == stop {
+			n := strings.IndexByte(inner[i:], '\\')
+			if n < 0 {
+				return append(dst, inner[i:]...)
+			}
+			dst = append(dst, inner[i:i+n]...)
+			i += n
+		}
+		switch c := inner[i+1]; c {
+		case 'u':
+			r, rest := unescape(inner[i:])
+			i = len(inner) - len(rest)
+			if r < utf8.RuneSelf && !asIs[r] {
+				dst = appendEscape(dst, byte(r))
+			} else {
+				dst = utf8.AppendRune(dst, r)
+			}
+		case '/':
+			dst = append(dst, c)
+			i += 2
+		default:
+			dst = append(dst, '\\', c)
+			i += 2
 		}
 	}
-	return appendUTF8(dst, inner, t)
+	return dst
 }

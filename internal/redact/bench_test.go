@@ -46,7 +46,7 @@ func BenchmarkDirtyArguments(b *testing.B) {
 	benchText(b, text)
 }
 
-func cpuTime(b *testing.B) time.Duration {
+func cpuTime(b testing.TB) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -9,7 +9,7 @@ import (
 // email finds addresses at their @: a local part of letters and digits of any
 // script with . _ - + ' ! # $ ^ ~ between them, and a domain of two and more
 // labels that ends as one can. Not: package@1.2.3, icon@2x.png, git@host:path,
-// user@host without a dot, the user before a URL's host, f@x.y(.
+// user@host without a dot, the user before a URL's host, x@w.reshape(2).
 var email = detector{name: "email", label: "EMAIL", triggers: "@", match: matchEmail, normal: appendLower}
 
 func matchEmail(text string, floor, i int) (start, end int) {
@@ -22,11 +22,11 @@ func matchEmail(text string, floor, i int) (start, end int) {
 		return 0, 0
 	}
 	switch {
-	case end < len(text) && text[end] == '(':
-		return 0, 0
+	case end < len(text) && text[end] == '(' && !isCommonTopLevel(text[:end]):
+		return 0, 0 // a call in code
 	case text[start:i] == "git" && end < len(text) && text[end] == ':':
 		return 0, 0
-	case start >= 2 && text[start-2:start] == "//":
+	case strings.HasSuffix(text[:start], "://"):
 		return 0, 0
 	}
 	return start, end
@@ -124,6 +124,17 @@ func isTopLevel(l string) bool {
 		return false
 	}
 	return true
+}
+
+// isCommonTopLevel reports whether a domain ends as most do, and as no method's
+// name does.
+func isCommonTopLevel(domain string) bool {
+	switch strings.ToLower(domain[strings.LastIndexByte(domain, '.')+1:]) {
+	case "com", "org", "net", "edu", "gov", "mil", "info", "biz", "io", "ai", "app", "dev", "de", "uk", "fr", "nl", "eu", "us", "ca", "jp", "cn", "in",
+		"br", "au", "ch", "at", "se", "no", "dk", "fi", "es", "it", "pl", "ru":
+		return true
+	}
+	return false
 }
 
 // isWord reports whether r is a letter, a mark or a digit of any script.

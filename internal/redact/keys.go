@@ -76,15 +76,15 @@ func (k *keyList) canEnd(name string) bool {
 	return k.ends[n/64]&(1<<(n%64)) != 0
 }
 
-// maxKey is the longest name that is compared; beyond it no one lists names.
-const maxKey = 128
+// usualName is how long a name may be without being copied to the heap.
+const usualName = 128
 
 // match reports whether a name is listed.
 func (k *keyList) match(name string) bool {
-	if len(k.exact) == 0 && len(k.globs) == 0 || name == "" || len(name) > maxKey || !k.canEnd(name) {
+	if len(k.exact) == 0 && len(k.globs) == 0 || name == "" || !k.canEnd(name) {
 		return false
 	}
-	var buf [2 * maxKey]byte
+	var buf [2 * usualName]byte
 	lower, split := buf[:0], false
 	for i := range len(name) {
 		c := name[i]

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/steptrail/steptrail/internal/cjson"
 )
@@ -62,6 +63,7 @@ func TestTextRemovesWhatIsSecret(t *testing.T) {
 		{"next to another script", "联系ann@example.com谢谢", "联系<EMAIL>谢谢"},
 		{"with marks around", "**ann@example.com** <bob@example.com> 'eve@example.com' (o'hara@example.com).", "**<EMAIL>** <<EMAIL>> '<EMAIL>' (<EMAIL>)."},
 		{"after an equals sign", "user=ann@example.com", "user=<EMAIL>"},
+		{"in a comment", "//ann@example.com(work)", "//<EMAIL>(work)"},
 		{"in a mailto link", "mailto:ann@example.com?subject=x", "mailto:<EMAIL>?subject=x"},
 		{"with a NUL beside", "\x00ann@example.com\x00", "\x00<EMAIL>\x00"},
 		{"beside invalid UTF-8", "\xff ann@example.com \xfe", "\xff <EMAIL> \xfe"},
@@ -208,7 +210,7 @@ func TestValueRemovesAllOfAListedAttribute(t *testing.T) {
 	tenant := newTenant(t, nil)
 	for name, secret := range map[string]bool{
 		"password": true, "http.request.header.authorization": true, "Authorization": true, "app/client-secret": true, "clientSecret": true,
-		"password_hint": false, "gen_ai.input.messages": false, "": false, strings.Repeat("x", 200) + "_secret": false,
+		"password_hint": false, "gen_ai.input.messages": false, "": false, strings.Repeat("x", 400) + "_secret": true,
 	} {
 		got, err := tenant.Value(name, "Bearer abc")
 		if err != nil || pseudonyms.MatchString(got.Stored) != secret || tenant.r.Secret(name) != secret {
@@ -345,6 +347,36 @@ func TestATenantIsSafeForConcurrentUse(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want.Stored)
 		}
 	}
+}
+
+func TestWorkIsLinearInHostileText(t *testing.T) {
+	tenant := newTenant(t, func(c *Config) { c.Rules = []Rule{{Name: "digits", Pattern: `\d+`}} })
+	ours, _ := tenant.Text("ann@example.com")
+	for name, part := range map[string]string{
+		"at signs": "a@", "addresses": "a@b.co ", "brackets": "[", "forged placeholders": "[EMAIL:0123456789abcdef0123]", "our own": ours.Stored + "1 ",
+		"quotes": `["`, "escapes": `"\u0040`, "spellings": "&amp;amp;", "percent": "%25", "secrets": `{"password":[`, "domain": "a@b.c.", "slashes": `"\\`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			small, large := cost(t, tenant, strings.Repeat(part, 1<<9), 16), cost(t, tenant, strings.Repeat(part, 1<<13), 1)
+			if large > 6*small+20*time.Millisecond { // quadratic work would be 16 times as much
+				t.Errorf("one text took %v, the same length in 16 texts %v", large, small)
+			}
+		})
+	}
+}
+
+// cost returns the least processor time of three tries of n redactions of a text.
+func cost(t *testing.T, tenant *Tenant, text string, n int) time.Duration {
+	t.Helper()
+	best := time.Hour
+	for range 3 {
+		begin := cpuTime(t)
+		for range n {
+			_, _ = tenant.Text(text)
+		}
+		best = min(best, cpuTime(t)-begin)
+	}
+	return best
 }
 
 func FuzzText(f *testing.F) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"unsafe"
@@ -128,15 +129,11 @@ func (t *Tenant) applyRules(w *work, text string) {
 	w.matches = out
 }
 
-// kept reports whether a stretch lies inside one of the first found matches that
-// is our own placeholder.
+// kept reports whether a stretch lies inside one of the first found matches,
+// which are in order, that is our own placeholder.
 func (w *work) kept(start, end, found int) bool {
-	for _, m := range w.matches[:found] {
-		if m.keep && m.start <= start && end <= m.end {
-			return true
-		}
-	}
-	return false
+	after := sort.Search(found, func(n int) bool { return w.matches[n].start > start })
+	return after > 0 && w.matches[after-1].keep && end <= w.matches[after-1].end
 }
 
 // maxKept and maxMatches are the sizes beyond which buffers are not kept for the

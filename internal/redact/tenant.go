@@ -8,7 +8,8 @@ type Redacted struct {
 	Stored string
 	// Compare is what the text is compared by: the pseudonymised form, also in
 	// ModeMask, so that hidden values stay distinct. It is for hashing and must
-	// not be kept. In ModePseudonym it is Stored.
+	// not be kept. In ModePseudonym it is Stored. Ask cjson.IsPlaceholder of it,
+	// not of Stored, whose masks are placeholders too.
 	Compare string
 	// Count is how many values were replaced, Found how many by each detector, in
 	// the order of the detectors; nil where there were none.
