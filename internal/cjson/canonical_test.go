@@ -111,6 +111,9 @@ func TestUnfoldingEndsAfterEightLevels(t *testing.T) {
 }
 
 func TestACommonTextAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("pools forget at random under the race detector")
+	}
 	const text = `{"order_id":"7731","amount":59.00,"note":"refund f\u00fcr \"Anna\"","b":{"z":1,"a":[true,null]}}`
 	buf := make([]byte, 0, 1024)
 	for name, f := range map[string]func(){

@@ -1,0 +1,5 @@
+//go:build !race
+
+package cjson
+
+const raceEnabled = false
