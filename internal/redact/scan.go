@@ -99,8 +99,9 @@ func (t *Tenant) detect(w *work, text string, spellings bool) bool {
 // become one, so that nothing of either is left.
 func (t *Tenant) applyRules(w *work, text string) {
 	found := len(w.matches)
-	for n, rule := range t.r.rules {
-		if rule.prefix != "" && !strings.Contains(text, rule.prefix) {
+	for n := range t.r.rules {
+		rule := &t.r.rules[n]
+		if len(text) < len(rule.prefix) || rule.prefix != "" && !strings.Contains(text, rule.prefix) {
 			continue
 		}
 		for _, at := range rule.pattern.FindAllStringIndex(text, -1) {
