@@ -186,13 +186,34 @@ func (e *eventMessage) read(m pcommon.Map) {
 		case "tool_calls":
 			e.calls = v
 		case "message":
-			if v.Type() == pcommon.ValueTypeMap {
-				e.read(v.Map())
-			} else {
-				e.content = v
-			}
+			e.message(v)
 		}
 	}
+}
+
+// message takes the message of a choice: a map, the JSON of one, or its content.
+func (e *eventMessage) message(v pcommon.Value) {
+	if v.Type() == pcommon.ValueTypeMap {
+		e.read(v.Map())
+		return
+	}
+	raw := text(v)
+	sc := cjson.Scan(raw)
+	if v.Type() != pcommon.ValueTypeStr || sc.Kind() != cjson.KindObject || !cjson.Valid(raw) {
+		e.content = v
+		return
+	}
+	m := pcommon.NewMap()
+	for _, key := range [...]string{"role", "content", "tool_calls", "finish_reason"} {
+		if part, ok := cjson.Find(raw, key); ok && part != "null" {
+			m.PutStr(key, cjson.Text(part))
+		}
+	}
+	if m.Len() == 0 {
+		e.content = v
+		return
+	}
+	e.read(m)
 }
 
 func isSet(v pcommon.Value) bool { return v != (pcommon.Value{}) && v.Type() != pcommon.ValueTypeEmpty }

@@ -10,13 +10,16 @@ import (
 
 // explicit reads spans that carry agent.* attributes and nothing by which an
 // instrumentation could be told. What they are follows from the kind stated.
-func explicit(span ptrace.Span, _ *look, st *canon.Stated) {
-	v, ok := span.Attributes().Get(canon.StepKind)
-	if !ok || v.Type() != pcommon.ValueTypeStr {
-		return
+func explicit(span ptrace.Span, l *look, st *canon.Stated) {
+	kind := agent.KindUnset
+	if v, ok := span.Attributes().Get(canon.StepKind); ok && v.Type() == pcommon.ValueTypeStr {
+		kind, _ = agent.ParseKind(kindSpelling(v.Str()))
 	}
-	kind, _ := agent.ParseKind(kindSpelling(v.Str()))
 	switch kind {
+	case agent.KindUnset:
+		if l.has(markTool) {
+			st.Op = agent.OpTool
+		}
 	case agent.KindThink:
 		st.Op = agent.OpModel
 	case agent.KindRead, agent.KindAct, agent.KindReconcile:

@@ -62,7 +62,8 @@ type look struct {
 	operation string // gen_ai.operation.name
 	database  string // database operation
 	run       string // explicit run id of a dialect
-	runRank   int    // place of the name it came under, in runNames
+	runRank   int    // rank of the name it came under
+	bareRun   string // run_id: a run's id only beside Temporal's own names
 }
 
 func (l *look) has(m mark) bool { return l.marks&m != 0 }
@@ -75,8 +76,8 @@ func lookAt(scope string, span ptrace.Span, runKeys []string) look {
 	for k, v := range span.Attributes().All() {
 		l.attribute(k, v, runKeys)
 	}
-	if l.runRank == rankTemporalTS && !l.has(markTemporal) {
-		l.run = "" // run_id alone is anybody's
+	if l.bareRun != "" && l.has(markTemporal) && l.runRank > rankTemporalTS {
+		l.run, l.runRank = l.bareRun, rankTemporalTS
 	}
 	return l
 }
@@ -134,6 +135,8 @@ func (l *look) attribute(k string, v pcommon.Value, runKeys []string) {
 		}
 	}
 	switch k {
+	case "run_id":
+		l.bareRun = text(v)
 	case canon.OperationName:
 		l.marks |= markGenAI
 		l.operation = text(v)

@@ -57,6 +57,9 @@ func (n *Normalizer) Normalize(scope string, span ptrace.Span, st *canon.Stated)
 	if int(d) < len(files) && files[d] != nil {
 		files[d](span, &l, st)
 	}
+	if st.Op == agent.OpNone && l.has(markStepKind) && d != Explicit {
+		explicit(span, &l, st) // the user says that it is a step
+	}
 	if l.has(markOwn) {
 		overlay(span, &l, st)
 	}

@@ -31,8 +31,6 @@ func rankOf(k string, runKeys []string) int {
 		return rankCrewAI
 	case "temporalRunID":
 		return rankTemporal
-	case "run_id":
-		return rankTemporalTS
 	case "langsmith.trace.id":
 		return rankLangSmith
 	}
