@@ -45,7 +45,7 @@ func classOf(k Kind) class {
 
 func (b *builder) defaultKind(c *cand, k Kind, src KindSource) {
 	if c.kind == KindUnset {
-		c.kind, c.source = k, src
+		c.kind, c.source = k, src // a source without a kind says nothing
 	} else if c.source == KindSourceUnset {
 		c.source = KindSourceReported
 	}
@@ -53,11 +53,11 @@ func (b *builder) defaultKind(c *cand, k Kind, src KindSource) {
 
 func (b *builder) classifyTool(c *cand, s *Step, nd *node) {
 	switch {
-	case c.source == KindSourcePolicy && nd.model && c.kind != KindOther:
+	case nd.model && c.source == KindSourcePolicy && c.kind != KindOther:
 		// A tool or activity span around a model call is structure, whatever
 		// the policy says of its name.
 		c.kind, c.source = KindOther, KindSourceDialect
-	case c.kind != KindUnset && c.source == KindSourceReported, c.source == KindSourcePolicy:
+	case c.kind != KindUnset && (c.source == KindSourceReported || c.source == KindSourcePolicy):
 	case isHandoffName(s.Call.Tool):
 		c.op, c.kind, c.source = OpHandoff, KindOther, KindSourceDialect
 	case s.Call.OutputFunction || isOutputName(s.Call.Tool):

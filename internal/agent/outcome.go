@@ -8,7 +8,7 @@ import "strings"
 func (b *builder) outcomes() {
 	for i := range b.cands {
 		if c := &b.cands[i]; !c.gone {
-			c.outcome = b.outcome(c)
+			c.outcome = softened(b.outcome(c), c.kind)
 			if c.key == "" && c.kind == KindAct && len(c.http) > 0 {
 				c.key = b.keyOfRequests(c)
 			}
@@ -45,7 +45,7 @@ func (b *builder) outcome(c *cand) Outcome {
 	sign := b.sign(c)
 	if sign != SignDeferred && sign != SignRefused && c.class == classTool && len(c.http) > 0 {
 		if o, ok := b.judgeRequests(c); ok {
-			return softened(o, c.kind)
+			return o
 		}
 	}
 	if sign == SignDeferred && c.answer != nil && !strings.Contains(b.span(c).ErrorType, "CallDeferred") {
@@ -175,9 +175,11 @@ func outcomeOf(s Sign, k Kind) Outcome {
 	return OutcomeOK
 }
 
-// softened: where an act would be unknown, a read or a model call is an error.
+// softened: a read or a model call is never unknown, whatever it states; where
+// an act would be, it is an error. A person or a look may say that it did not
+// find out.
 func softened(o Outcome, k Kind) Outcome {
-	if o == OutcomeUnknown && k != KindAct {
+	if o == OutcomeUnknown && (k == KindRead || k == KindThink || k == KindOther) {
 		return OutcomeError
 	}
 	return o

@@ -38,7 +38,7 @@ func JudgeResult(r ResultEvidence) Sign {
 		return r.judge("", text, 0)
 	}
 	switch {
-	case strings.HasPrefix(text, "{") && len(text) <= maxResult:
+	case strings.HasPrefix(text, "{") && len(text) <= maxResult && (strings.Contains(text, "rror") || strings.Contains(text, "status")):
 		return r.judgeObject(text)
 	case isReceipt(strings.Trim(text, `"`)):
 		return SignReceipt

@@ -1,6 +1,7 @@
 package assemble
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unsafe"
@@ -128,8 +129,8 @@ func (x *keyIndex) under(tenant, key, run string) []agent.Act {
 }
 
 // replace puts the acts of a group under a key in the place of those it had
-// there. It gives the groups whose findings may change by it: each with the
-// next later act after one of this group that is new or changed.
+// there. Where they differ, it gives the groups whose findings may change by
+// it: those with an act after the first of this group.
 func (x *keyIndex) replace(tenant, key string, g *group, acts []agent.Act) (affected []*group) {
 	t := keyToken{tenant, key}
 	e := x.at[t]
@@ -159,17 +160,13 @@ func (x *keyIndex) replace(tenant, key string, g *group, acts []agent.Act) (affe
 		kept = append(kept, keyAct{acts[i], g})
 	}
 	slices.SortStableFunc(kept, compareKeyActs)
+	after := had > 0 // what it had there may have been the first
 	for i := 0; others > 0 && i < len(kept); i++ {
-		if kept[i].group != g {
-			continue
-		}
-		for j := i + 1; j < len(kept); j++ {
-			if o := kept[j].group; o != g {
-				if !o.gone && !slices.Contains(affected, o) {
-					affected = append(affected, o)
-				}
-				break
-			}
+		switch o := kept[i].group; {
+		case o == g:
+			after = true
+		case after && !o.gone && !slices.Contains(affected, o):
+			affected = append(affected, o)
 		}
 	}
 	if len(kept) > maxActs {
@@ -191,19 +188,8 @@ func (x *keyIndex) move(tenant, key string, from, to *group) {
 	}
 }
 
+// compareKeyActs orders acts as attempts are ordered.
 func compareKeyActs(x, y keyAct) int {
-	switch {
-	case x.act.Start != y.act.Start:
-		if x.act.Start < y.act.Start {
-			return -1
-		}
-		return 1
-	case x.act.Trace != y.act.Trace:
-		return x.act.Trace.Compare(y.act.Trace)
-	case x.act.Span != y.act.Span:
-		return x.act.Span.Compare(y.act.Span)
-	case x.act.Run != y.act.Run:
-		return strings.Compare(x.act.Run, y.act.Run)
-	}
-	return int(x.act.Part) - int(y.act.Part)
+	return cmp.Or(cmp.Compare(x.act.Start, y.act.Start), cmp.Compare(x.act.End, y.act.End), x.act.Trace.Compare(y.act.Trace),
+		x.act.Span.Compare(y.act.Span), cmp.Compare(x.act.Part, y.act.Part), strings.Compare(x.act.Run, y.act.Run))
 }

@@ -201,15 +201,18 @@ func (o *Open) schedule(g *group) {
 	}
 }
 
-// shrink drops the groups that were quiet longest until the bound is kept.
+// shrink drops what was quiet longest until the bound is kept: keys where they
+// take more than half of it, else groups.
 func (o *Open) shrink() {
 	for o.stats.Bytes+o.keys.bytes > o.limits.Bytes {
 		switch {
-		case o.lru.oldest != nil:
+		case o.keys.bytes > o.limits.Bytes/2 || o.lru.oldest == nil:
+			if !o.keys.dropOldest() {
+				return
+			}
+		default:
 			o.stats.Evicted++
 			o.drop(o.lru.oldest)
-		case !o.keys.dropOldest():
-			return
 		}
 	}
 }
