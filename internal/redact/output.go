@@ -93,10 +93,7 @@ func (o *output) strings() (stored, compare string) {
 	if !o.dirty {
 		return o.source, o.source
 	}
+	// The buffers were made for this text and are not used again.
 	s, c := o.bytes()
-	stored = string(s)
-	if !o.both() {
-		return stored, stored
-	}
-	return stored, string(c)
+	return stringOf(s), stringOf(c)
 }
