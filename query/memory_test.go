@@ -26,6 +26,8 @@ type memory struct {
 	fail     error // what every call returns
 	failBody int   // fetch of bodies that fails with fail, from 1
 
+	truncated bool // every group is only part of what there is
+
 	fetches  int
 	mostRefs int // of one fetch
 	derived  int // calls of Changed
@@ -47,7 +49,7 @@ func (m *memory) group(units ...string) agent.Group {
 			}
 		}
 	}
-	g := agent.Group{Tenant: DefaultTenant, Input: agent.Input{Facts: m.facts, Logs: m.logs}, LastArrival: m.arrival}
+	g := agent.Group{Tenant: DefaultTenant, Input: agent.Input{Facts: m.facts, Logs: m.logs}, LastArrival: m.arrival, Truncated: m.truncated}
 	for _, s := range m.steps {
 		if in[s.Unit] {
 			g.Input.Steps = append(g.Input.Steps, s)

@@ -40,8 +40,6 @@ func problemOf(err error) (p *problemError, hidden bool) {
 		return p, false
 	case errors.Is(err, ErrNotFound):
 		return newProblem(http.StatusNotFound, "there is nothing under this id; it may have expired, or its spans have not arrived yet"), false
-	case errors.Is(err, ErrTooLarge):
-		return newProblem(http.StatusUnprocessableEntity, "the run is too large to be answered at once"), false
 	case errors.Is(err, ErrUnavailable):
 		return newProblem(http.StatusServiceUnavailable, "the store cannot answer now; try again in a moment"), true
 	case errors.Is(err, context.DeadlineExceeded):

@@ -14,13 +14,12 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrUnavailable says that the store cannot answer now and will later.
 	ErrUnavailable = errors.New("store unavailable")
-	// ErrTooLarge says that a run is larger than the store hands out at once.
-	ErrTooLarge = errors.New("run too large")
 )
 
 // RunReader reads one run. The group holds every unit that may belong to the
 // run, also for the id of a run that was merged into another; ErrNotFound where
-// no span is stored under the id.
+// no span is stored under the id. A truncated group holds part of a run that is
+// larger than is read at once.
 type RunReader interface {
 	RunGroup(ctx context.Context, runID string) (agent.Group, error)
 	// Bodies gives the text of the referenced bodies of the units, as far as

@@ -130,6 +130,7 @@ func holder(unit string, input agent.Input) *agent.Run {
 
 func (v *view) object() api.Run {
 	out := runOf(&v.summary, v.server.opts.Now())
+	out.Completeness.Truncated = v.group.Truncated
 	if v.run.ID != v.asked {
 		out.MergedInto = v.run.ID
 	}

@@ -138,6 +138,16 @@ func TestARunThatBecameAnotherIsListedOnlyAsThatOneAndAnswersUnderBothIds(t *tes
 	assert.Equal(t, "order-7731", f.history(t, old, "").Run.MergedInto)
 }
 
+func TestARunOfWhichOnlyAPartIsReadSaysSo(t *testing.T) {
+	f := start(t, nil)
+	f.memory.add(span("r", 1, 1, nil))
+	require.False(t, f.run(t, "r").Completeness.Truncated)
+	f.memory.truncated = true
+	require.True(t, f.run(t, "r").Completeness.Truncated)
+	require.True(t, f.history(t, "r", "").Run.Completeness.Truncated)
+	require.Empty(t, f.runs(t, "").Runs, "the list waits for the sweep's summary")
+}
+
 func TestFiltersSelectStoredAndChangedRunsAlike(t *testing.T) {
 	f := start(t, nil)
 	build := func() {
@@ -255,7 +265,6 @@ func TestErrorsOfTheStoreBecomeProblemsThatHideTheirCause(t *testing.T) {
 		"any other error":  {fmt.Errorf("secret dsn: %w", context.Canceled), 500},
 		"store is away":    {fmt.Errorf("secret dsn: %w", ErrUnavailable), 503},
 		"it took too long": {fmt.Errorf("secret dsn: %w", context.DeadlineExceeded), 504},
-		"too large a run":  {fmt.Errorf("secret dsn: %w", ErrTooLarge), 422},
 		"nothing there":    {fmt.Errorf("secret dsn: %w", ErrNotFound), 404},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/confmap/xconfmap"
+	"go.opentelemetry.io/collector/confmap"
 )
 
 // Config of the extension. Defaults are those of createDefaultConfig.
@@ -37,7 +37,7 @@ type Config struct {
 	MaxRequests int `mapstructure:"max_requests"`
 }
 
-var _ xconfmap.Validator = (*Config)(nil)
+var _ confmap.Validator = (*Config)(nil)
 
 // Validate reports every problem, each with its key.
 func (c *Config) Validate() error {

@@ -536,6 +536,9 @@ type Completeness struct {
 	Content           CompletenessContent         `json:"content"`
 	DroppedAttributes int64                       `json:"dropped_attributes"`
 	RootSeen          bool                        `json:"root_seen"`
+
+	// Truncated The run, or what may belong to it, is larger than is read at once: part of it may be missing here
+	Truncated bool `json:"truncated,omitempty,omitzero"`
 }
 
 // CompletenessAttemptsVisible defines model for Completeness.AttemptsVisible.

@@ -1,0 +1,83 @@
+package agentqueryextension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/engine"
+	"github.com/steptrail/steptrail/internal/store"
+	"github.com/steptrail/steptrail/query"
+)
+
+// reader is a tenant's store.Reader as package query wants it: the same
+// questions, with the filters and the errors of package query.
+type reader struct{ store *store.Reader }
+
+var _ query.Reader = reader{}
+
+// reader gives the reader of a tenant, or query.ErrUnavailable.
+func (s *server) reader(tenant string) (query.Reader, error) {
+	st, err := s.storage.Store()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", query.ErrUnavailable, err)
+	}
+	return reader{st.Tenant(tenant)}, nil
+}
+
+func (r reader) RunGroup(ctx context.Context, runID string) (agent.Group, error) {
+	g, err := r.store.RunGroup(ctx, runID)
+	return g, classify(err)
+}
+
+func (r reader) Bodies(ctx context.Context, units []string, refs []agent.Ref) (map[agent.Ref]string, error) {
+	bodies, err := r.store.Bodies(ctx, units, refs)
+	return bodies, classify(err)
+}
+
+func (r reader) Summaries(ctx context.Context, f query.RunFilter) ([]agent.Summary, error) {
+	summaries, err := r.store.Summaries(ctx, store.RunFilter{
+		From: f.From, To: f.To, Trace: f.Trace, Agent: f.Agent, TaskType: f.TaskType, Status: f.Status, Outcome: f.Outcome, Unstated: f.Unstated,
+		Finding: f.Finding, Tool: f.Tool, Target: f.Target, User: f.User, Session: f.Session, Model: f.Model, PromptVersion: f.PromptVersion,
+		Scenario: f.Scenario, Ascending: f.Ascending, After: store.RunKey(f.After), Limit: f.Limit,
+	})
+	return summaries, classify(err)
+}
+
+func (r reader) Changed(ctx context.Context, limit int) ([]agent.Group, error) {
+	groups, err := r.store.Changed(ctx, limit)
+	return groups, classify(err)
+}
+
+func (r reader) Findings(ctx context.Context, f query.FindingFilter) ([]agent.Finding, error) {
+	found, err := r.store.Findings(ctx, store.FindingFilter{
+		ID: f.ID, Runs: f.Runs, From: f.From, To: f.To, Kind: f.Kind, IsPrefix: f.IsPrefix, Status: f.Status, Severity: f.Severity,
+		Tool: f.Tool, Agent: f.Agent, After: store.FindingKey(f.After), Limit: f.Limit,
+	})
+	return found, classify(err)
+}
+
+// classify adds the error of package query that says what to tell a client.
+func classify(err error) error {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, store.ErrNotFound):
+		return fmt.Errorf("%w: %w", query.ErrNotFound, err)
+	case errors.Is(err, engine.ErrUnavailable), errors.Is(err, clickhouse.ErrAcquireConnTimeout),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), isNet(err):
+		return fmt.Errorf("%w: %w", query.ErrUnavailable, err)
+	default:
+		return err
+	}
+}
+
+func isNet(err error) bool {
+	_, ok := errors.AsType[net.Error](err)
+	return ok
+}
