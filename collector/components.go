@@ -20,9 +20,13 @@ import (
 	"go.opentelemetry.io/collector/receiver/nopreceiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
+
+	"github.com/steptrail/steptrail/extension/agentstorageextension"
+	"github.com/steptrail/steptrail/processor/agentstepprocessor"
 )
 
 const (
+	ours    = ourModule + "/"
 	core    = "go.opentelemetry.io/collector/"
 	contrib = "github.com/open-telemetry/opentelemetry-collector-contrib/"
 )
@@ -46,6 +50,7 @@ func receivers() []entry[receiver.Factory] {
 
 func processors() []entry[processor.Factory] {
 	return []entry[processor.Factory]{
+		{ours + "processor/agentstepprocessor", agentstepprocessor.NewFactory()},
 		{core + "processor/memorylimiterprocessor", memorylimiterprocessor.NewFactory()},
 	}
 }
@@ -61,6 +66,7 @@ func exporters() []entry[exporter.Factory] {
 
 func extensions() []entry[extension.Factory] {
 	return []entry[extension.Factory]{
+		{ours + "extension/agentstorageextension", agentstorageextension.NewFactory()},
 		{contrib + "extension/healthcheckextension", healthcheckextension.NewFactory()},
 		{contrib + "extension/storage/filestorage", filestorage.NewFactory()},
 	}
