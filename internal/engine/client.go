@@ -46,20 +46,42 @@ func (e *Engine) Options(database string) *clickhouse.Options {
 	return options
 }
 
-// dial connects to the child that serves, or to the next one.
+// dial connects to the child that serves, or to the next one: a child that has
+// just died is not yet known to be dead.
 func (e *Engine) dial(ctx context.Context) (net.Conn, error) {
 	waitCtx, cancel := context.WithTimeout(ctx, dialWait)
 	defer cancel()
-	child, err := e.wait(waitCtx)
-	if err != nil {
-		return nil, err
+	for {
+		child, err := e.wait(waitCtx)
+		if err != nil {
+			return nil, err
+		}
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(waitCtx, e.host.Network, child.status.Address)
+		if err == nil {
+			return conn, nil
+		}
+		select {
+		case <-child.exited:
+			e.waitForNext(waitCtx, child)
+		case <-waitCtx.Done():
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, e.host.Network, child.status.Address)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// waitForNext returns when child is no longer the one that serves.
+func (e *Engine) waitForNext(ctx context.Context, child *process) {
+	e.mu.Lock()
+	current, changed := e.current, e.changed
+	e.mu.Unlock()
+	if current == child {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
 	}
-	return conn, nil
 }
 
 // transport marks the errors of a broken connection as ErrUnavailable.

@@ -1,11 +1,17 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/steptrail/steptrail/internal/engine"
@@ -29,4 +35,57 @@ func peakMemory(t *testing.T, pid int) int64 {
 	}
 	t.Fatal("no VmHWM")
 	return 0
+}
+
+// answer is what the engine says to a raw request.
+type answer struct {
+	status int
+	code   string // of the exception
+	body   string
+	err    error // of reading the body
+}
+
+// post sends a statement as curl would, without clickhouse-go.
+func post(t *testing.T, e *enginetest.Engine, values url.Values, body io.Reader, header http.Header) answer {
+	t.Helper()
+	options := e.Options()
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			return options.DialContext(ctx, addr)
+		},
+	}
+	if !values.Has("database") {
+		values.Set("database", e.Database)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/?"+values.Encode(), body)
+	require.NoError(t, err)
+	for name, value := range options.HttpHeaders {
+		request.Header.Set(name, value)
+	}
+	for name := range header {
+		request.Header.Set(name, header.Get(name))
+	}
+	response, err := transport.RoundTrip(request)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header.Get("X-ClickHouse-Exception-Code"), string(text), err}
+}
+
+// query sends a statement in the body and wants an answer without an error.
+func query(t *testing.T, e *enginetest.Engine, statement string) string {
+	t.Helper()
+	got := post(t, e, url.Values{}, strings.NewReader(statement), nil)
+	require.NoError(t, got.err)
+	require.Equal(t, http.StatusOK, got.status, "%s: %s", statement, got.body)
+	return got.body
+}
+
+// refusal sends a statement in the body and wants an exception with this code.
+func refusal(t *testing.T, e *enginetest.Engine, code, statement string) {
+	t.Helper()
+	got := post(t, e, url.Values{}, strings.NewReader(statement), nil)
+	assert.Equal(t, http.StatusInternalServerError, got.status, "%s: %s", statement, got.body)
+	assert.Equal(t, code, got.code, "%s: %s", statement, got.body)
 }

@@ -202,7 +202,11 @@ func listen(cfg hostConfig) (net.Listener, error) {
 	if err := os.Remove(cfg.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return net.Listen("unix", cfg.Socket) // mode 0600, by the umask
+	listener, err := net.Listen("unix", cfg.Socket) // mode 0700, by the umask
+	if err != nil {
+		return nil, err
+	}
+	return listener, os.Chmod(cfg.Socket, 0o600)
 }
 
 // otherOwner names the process that the library's own lock file belongs to.

@@ -31,7 +31,11 @@ func serverConfig(dirs directories, maxMemory int64) string {
 	set("query_condition_cache_size", cache/4)
 	set("compiled_expression_cache_size", cache/4)
 	set("vector_similarity_index_cache_size", 0)
-	set("text_index_dictionary_block_cache_size", cache/4)
+	set("text_index_dictionary_block_cache_size", cache/4) // 26.5
+	set("text_index_tokens_cache_size", cache/4)           // 26.7
+	set("unique_key_index_cache_size_bytes", 0)
+	set("parquet_metadata_cache_size", 0)
+	set("iceberg_metadata_files_cache_size", 0)
 	set("text_index_header_cache_size", cache/4)
 	set("text_index_postings_cache_size", cache/4)
 	set("mmap_cache_size", 64)

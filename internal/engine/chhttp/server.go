@@ -14,6 +14,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -130,8 +131,21 @@ func (s *Server) serveStatement(w http.ResponseWriter, r *http.Request) {
 		err = s.execute(r.Context(), req, reply)
 	}
 	if err != nil {
+		s.drain(w, r)
 		reply.fail(err, s.hello.version)
 	}
+}
+
+// drainTime bounds drain.
+const drainTime = 10 * time.Second
+
+// drain reads what is left of a body that failed. A client that is still
+// sending would see a broken connection instead of the exception, and send the
+// same bad data again.
+func (s *Server) drain(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTime))
+	_, _ = io.CopyN(io.Discard, r.Body, 2*s.cfg.MaxInsertBytes)
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
 // execute runs the statement on a fresh connection, when there is a place.
