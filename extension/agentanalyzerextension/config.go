@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/confmap/xconfmap"
+	"go.opentelemetry.io/collector/confmap"
 )
 
 // Config of the extension. Defaults are those of createDefaultConfig.
@@ -23,7 +23,7 @@ type Config struct {
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
-var _ xconfmap.Validator = (*Config)(nil)
+var _ confmap.Validator = (*Config)(nil)
 
 const (
 	minInterval = 100 * time.Millisecond
