@@ -14,6 +14,7 @@ type group struct {
 	tenant   string
 	explicit string // an explicit run id of it
 	several  bool   // it has more than one
+	plain    bool   // it has spans that state none
 	steps    []*agent.Step
 	at       map[spanKey]int // index of steps; nil while there are few
 	facts    map[agent.Ref]*agent.MessageFacts
@@ -27,6 +28,7 @@ type group struct {
 	bytes    int64
 	pending  int   // what came since the last judgement
 	judged   int   // steps at the last judgement
+	credit   int   // steps that may be judged again at once
 	trimAt   int   // at how many steps the window is cut next; 0: at half a window more than one
 	trimmed  bool  // steps before floor were dropped
 	floor    int64 // start of the oldest step of the window
@@ -56,8 +58,12 @@ const (
 	factCost  = int64(unsafe.Sizeof(agent.MessageFacts{})) + mapCost
 )
 
+// judgeShare is how many steps each arrival allows to be judged again at once,
+// where it may complete a finding. What goes beyond waits for Limits.Delay.
+const judgeShare = 2
+
 func (o *Open) newGroup(tenant string) *group {
-	g := &group{tenant: tenant, place: -1}
+	g := &group{tenant: tenant, place: -1, credit: 2 * o.limits.Window}
 	o.stats.Groups++
 	o.grow(g, groupCost)
 	o.lru.push(g)
@@ -126,7 +132,8 @@ func (o *Open) insert(g *group, s *agent.Step, facts map[agent.Ref]*agent.Messag
 	o.grow(g, size)
 	o.keepFacts(g, kept, facts)
 	o.wait(g, now)
-	if s.Call.Key != "" && o.keys.notice(g.tenant, kept.Call.Key, k) {
+	g.credit = min(g.credit+judgeShare, 2*o.limits.Window)
+	if s.Call.Key != "" && o.keys.notice(g.tenant, kept.Call.Key, k) && g.credit >= len(g.steps) {
 		g.hot = true
 	}
 	if len(g.steps) > max(g.trimAt, g.limit(o.limits.Window)*3/2) {
@@ -281,10 +288,10 @@ func (o *Open) drop(g *group) {
 	g.steps, g.at, g.facts, g.logs = nil, nil, nil, nil
 }
 
-// mayJoin reports whether two groups can be one run: not with an explicit id
-// each.
+// mayJoin reports whether a link, a call or a checkpoint can make one run of two
+// groups: not where all spans of each state an id, and another one.
 func mayJoin(x, y *group) bool {
-	return x.tenant == y.tenant && (x.several || y.several || x.explicit == "" || y.explicit == "" || x.explicit == y.explicit)
+	return x.tenant == y.tenant && (x.several || y.several || x.plain || y.plain || x.explicit == y.explicit)
 }
 
 func (g *group) setExplicit(id string) {
@@ -326,7 +333,7 @@ func (o *Open) merge(x, y *group) *group {
 	if y.explicit != "" {
 		x.setExplicit(y.explicit)
 	}
-	x.several = x.several || y.several
+	x.several, x.plain = x.several || y.several, x.plain || y.plain
 	x.verdicts = append(x.verdicts, y.verdicts...)
 	x.trimmed, x.floor = x.trimmed || y.trimmed, max(x.floor, y.floor)
 	x.touched = max(x.touched, y.touched)

@@ -7,18 +7,25 @@ import (
 )
 
 // judgeGroup derives the runs of a group and judges them, then the runs of other
-// groups whose findings depend on what changed here.
+// groups whose findings depend on what changed here. It ends because a group's
+// acts change only by what came since its last judgement.
 func (o *Open) judgeGroup(g *group) {
-	for _, other := range o.judgeOne(g) {
-		if !other.gone && !other.late && len(other.steps) > 0 {
-			o.judgeOne(other)
-			o.touch(other)
+	for todo := []*group{g}; len(todo) > 0; {
+		next := todo[0]
+		todo = todo[1:]
+		if next != g {
+			if next.gone || next.late || len(next.steps) == 0 {
+				continue
+			}
+			o.touch(next)
 		}
+		todo = append(todo, o.judgeOne(next)...)
 	}
 }
 
 func (o *Open) judgeOne(g *group) (affected []*group) {
 	o.stats.Judged++
+	g.credit -= len(g.steps)
 	runs := agent.Runs(agent.Input{Steps: g.steps, Facts: g.facts, Logs: g.logs})
 	affected = o.recordActs(g, runs)
 	g.verdicts = make([]Verdict, 0, len(runs))

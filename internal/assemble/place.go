@@ -32,7 +32,10 @@ func (o *Open) place(s *agent.Step, last *group) *group {
 		g = o.of(token{kind: tokenTrace, tenant: s.Tenant, trace: s.Trace}, nil, true)
 		g = o.of(token{kind: tokenUnit, tenant: g.tenant, text: s.Unit}, g, true)
 	}
-	if id := s.Explicit(); id != "" && !s.DialectRunWeak && id != g.explicit {
+	switch id := s.Explicit(); {
+	case id == "" || s.RunID == "" && s.DialectRunWeak:
+		g.plain = true
+	case id != g.explicit:
 		g.setExplicit(id)
 	}
 	for _, l := range s.Links {
