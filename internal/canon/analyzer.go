@@ -82,7 +82,7 @@ type CutBody struct {
 // message is what is known of one message text.
 type message struct {
 	facts    *agent.MessageFacts // owns its memory and never changes
-	hash     [32]byte            // of the body as stored
+	hash     [32]byte            // of the body as stored; see salt
 	form     agent.Digest
 	stored   string // the body as stored, where it differs from the text as sent
 	changed  bool
@@ -232,12 +232,11 @@ func (a *Analyzer) one(s slot, raw string, role agent.Role) string {
 func (a *Analyzer) message(raw string, role agent.Role) *message {
 	m := a.cache.get(a.tenant, role, raw)
 	if m == nil {
-		m = a.twin(a.analyze(raw, role))
+		m = a.analyze(raw, role)
 		a.cache.put(a.tenant, role, raw, m)
 	}
 	if m.span != a.cache.span {
-		m.span, m.index = a.cache.span, len(a.facts)
-		a.facts = append(a.facts, m)
+		m.span, m.index = a.cache.span, a.count(m)
 	}
 	a.Replaced += m.replaced
 	if m.refused {
@@ -246,15 +245,16 @@ func (a *Analyzer) message(raw string, role agent.Role) *message {
 	return m
 }
 
-// twin gives the message of this span that has the same body, if there is one
-// among the first; else m itself.
-func (a *Analyzer) twin(m *message) *message {
-	for _, o := range a.facts[:min(len(a.facts), 64)] {
-		if o.hash == m.hash && o.changed == m.changed {
-			return o
+// count gives the place of a message among the facts of the span: that of one
+// with the same body where there is one, among the first.
+func (a *Analyzer) count(m *message) int {
+	for i, o := range a.facts[:min(len(a.facts), 64)] {
+		if o.hash == m.hash {
+			return i
 		}
 	}
-	return m
+	a.facts = append(a.facts, m)
+	return len(a.facts) - 1
 }
 
 func (a *Analyzer) analyze(raw string, role agent.Role) *message {
@@ -280,6 +280,9 @@ func (a *Analyzer) analyze(raw string, role agent.Role) *message {
 		m.changed, m.stored = true, strings.Clone(body)
 	}
 	a.seal(m, body)
+	if stored != compared {
+		a.salt(m, compared)
+	}
 	return m
 }
 
@@ -346,6 +349,17 @@ func restore(m *agent.MessageFacts, x *extractor) {
 // seal gives a message the reference of its body.
 func (a *Analyzer) seal(m *message, body string) {
 	a.sum = append(a.sum[:0], body...)
+	m.hash = sha256.Sum256(a.sum)
+	copy(m.facts.Ref[:], m.hash[:])
+}
+
+// salt keeps apart messages that are stored alike because what differs in them
+// was masked: their facts differ, so their references must. The keyed hash that
+// goes in tells nothing about what was hidden.
+func (a *Analyzer) salt(m *message, compared string) {
+	a.form = append(a.form[:0], compared...)
+	d := a.protect.Hash(DomainMessage, a.form)
+	a.sum = append(a.sum, d[:]...)
 	m.hash = sha256.Sum256(a.sum)
 	copy(m.facts.Ref[:], m.hash[:])
 }

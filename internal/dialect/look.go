@@ -143,9 +143,10 @@ func (l *look) attribute(k string, v pcommon.Value, runKeys []string) {
 	case canon.ToolName:
 		l.marks |= markTool
 	case canon.ToolCallID:
-		l.marks |= markTool
 		if isPlainID(v) {
 			l.marks |= markPlainID
+		} else {
+			l.marks |= markTool
 		}
 	case canon.ToolType:
 		if v.Type() == pcommon.ValueTypeStr && v.Str() == "datastore" {

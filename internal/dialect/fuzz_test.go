@@ -1,0 +1,95 @@
+package dialect_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/steptrail/steptrail/internal/canon"
+	"github.com/steptrail/steptrail/internal/dialect"
+)
+
+// seeds adds the files of a folder to a fuzz test, as protobuf.
+func seeds(f *testing.F, pattern string, encode func([]byte) ([]byte, error)) {
+	f.Helper()
+	files, _ := filepath.Glob(pattern)
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if pb, err := encode(data); err == nil {
+			f.Add(pb)
+		}
+	}
+}
+
+// Whatever a span holds, normalising does not panic, adds and removes no span,
+// and changes nothing the second time.
+func FuzzNormalize(f *testing.F) {
+	encode := func(data []byte) ([]byte, error) {
+		td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(data)
+		if err != nil {
+			return nil, err
+		}
+		return (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
+	}
+	seeds(f, "testdata/*.json", encode)
+	seeds(f, filepath.Join("..", "..", "..", "shared", "captures", "otel-*.json"), encode)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		td, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(data)
+		if err != nil {
+			return
+		}
+		n := dialect.Normalizer{RunIDKeys: []string{"a", "b"}}
+		count := td.SpanCount()
+		var first, second canon.Stated
+		for _, rs := range td.ResourceSpans().All() {
+			for _, ss := range rs.ScopeSpans().All() {
+				for _, span := range ss.Spans().All() {
+					dialect.Detect(ss.Scope().Name(), span)
+					n.Normalize(ss.Scope().Name(), span, &first)
+					n.Normalize(ss.Scope().Name(), span, &second)
+					if first.Dialect != second.Dialect || first.DialectRun != second.DialectRun {
+						t.Fatalf("a second time: %+v, first %+v", second, first)
+					}
+				}
+			}
+		}
+		if td.SpanCount() != count {
+			t.Fatalf("%d spans, were %d", td.SpanCount(), count)
+		}
+	})
+}
+
+func FuzzNormalizeLog(f *testing.F) {
+	encode := func(data []byte) ([]byte, error) {
+		ld, err := (&plog.JSONUnmarshaler{}).UnmarshalLogs(data)
+		if err != nil {
+			return nil, err
+		}
+		return (&plog.ProtoMarshaler{}).MarshalLogs(ld)
+	}
+	seeds(f, "testdata/*.logs.json", encode)
+	seeds(f, filepath.Join("..", "..", "..", "shared", "captures", "otel-*.logs.json"), encode)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		ld, err := (&plog.ProtoUnmarshaler{}).UnmarshalLogs(data)
+		if err != nil {
+			return
+		}
+		count := ld.LogRecordCount()
+		for _, rl := range ld.ResourceLogs().All() {
+			for _, sl := range rl.ScopeLogs().All() {
+				for _, lr := range sl.LogRecords().All() {
+					dialect.NormalizeLog(lr)
+				}
+			}
+		}
+		if ld.LogRecordCount() != count {
+			t.Fatalf("%d records, were %d", ld.LogRecordCount(), count)
+		}
+	})
+}
