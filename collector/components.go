@@ -21,6 +21,8 @@ import (
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 
+	"github.com/steptrail/steptrail/extension/agentanalyzerextension"
+	"github.com/steptrail/steptrail/extension/agentqueryextension"
 	"github.com/steptrail/steptrail/extension/agentstorageextension"
 	"github.com/steptrail/steptrail/processor/agentstepprocessor"
 )
@@ -67,6 +69,8 @@ func exporters() []entry[exporter.Factory] {
 func extensions() []entry[extension.Factory] {
 	return []entry[extension.Factory]{
 		{ours + "extension/agentstorageextension", agentstorageextension.NewFactory()},
+		{ours + "extension/agentanalyzerextension", agentanalyzerextension.NewFactory()},
+		{ours + "extension/agentqueryextension", agentqueryextension.NewFactory()},
 		{contrib + "extension/healthcheckextension", healthcheckextension.NewFactory()},
 		{contrib + "extension/storage/filestorage", filestorage.NewFactory()},
 	}

@@ -18,11 +18,21 @@ var variables = []struct {
 }{
 	{"STEPTRAIL_OTLP_GRPC_ENDPOINT", "127.0.0.1:10001", map[string]any{"receivers::otlp::protocols::grpc::endpoint": "127.0.0.1:10001"}},
 	{"STEPTRAIL_OTLP_HTTP_ENDPOINT", "127.0.0.1:10002", map[string]any{"receivers::otlp::protocols::http::endpoint": "127.0.0.1:10002"}},
+	{"STEPTRAIL_QUERY_ENDPOINT", "127.0.0.1:10003", map[string]any{"extensions::agentquery::endpoint": "127.0.0.1:10003"}},
 	{"STEPTRAIL_HEALTH_ENDPOINT", "127.0.0.1:10004", map[string]any{"extensions::health_check::endpoint": "127.0.0.1:10004"}},
 	{"STEPTRAIL_DATA_DIR", "/var/lib/steptrail", map[string]any{
 		"extensions::file_storage::directory":             "/var/lib/steptrail/queue",
 		"extensions::file_storage::compaction::directory": "/var/lib/steptrail/queue",
+		"extensions::agentstorage::data_dir":              "/var/lib/steptrail",
+		"processors::agentstep::data_dir":                 "/var/lib/steptrail",
 	}},
+	{"STEPTRAIL_CLICKHOUSE_DSN", "clickhouse://db:9000/steptrail", map[string]any{"extensions::agentstorage::dsn": "clickhouse://db:9000/steptrail"}},
+	{"STEPTRAIL_POLICY_FILE", "/etc/steptrail/policy.yaml", map[string]any{
+		"processors::agentstep::policy_file":     "/etc/steptrail/policy.yaml",
+		"extensions::agentanalyzer::policy_file": "/etc/steptrail/policy.yaml",
+		"extensions::agentquery::policy_file":    "/etc/steptrail/policy.yaml",
+	}},
+	{"STEPTRAIL_INSECURE", "true", map[string]any{"extensions::agentquery::insecure": true}},
 }
 
 func TestEveryVariableReachesItsKeys(t *testing.T) {
@@ -38,6 +48,21 @@ func TestEveryVariableReachesItsKeys(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestInsecureHasToBeSaidForOpenListeners(t *testing.T) {
+	t.Setenv("STEPTRAIL_DATA_DIR", t.TempDir())
+	t.Setenv("STEPTRAIL_OTLP_HTTP_ENDPOINT", "0.0.0.0:4318")
+	t.Setenv("STEPTRAIL_QUERY_ENDPOINT", "0.0.0.0:8686")
+	require.ErrorContains(t, dryRun(t, config.AllInOne), "insecure")
+	t.Setenv("STEPTRAIL_INSECURE", "true")
+	require.NoError(t, dryRun(t, config.AllInOne))
+}
+
+func TestMissingPolicyIsRefused(t *testing.T) {
+	t.Setenv("STEPTRAIL_DATA_DIR", t.TempDir())
+	t.Setenv("STEPTRAIL_POLICY_FILE", "/nowhere/policy.yaml")
+	require.ErrorContains(t, dryRun(t, config.AllInOne), "/nowhere/policy.yaml")
 }
 
 func TestTelemetryPortIsAVariable(t *testing.T) {
