@@ -11,7 +11,7 @@ import (
 
 // build writes the run down.
 func (b *builder) build() *Run {
-	r := &Run{ID: b.g.id, IDSource: IDSourceInferred, Turns: b.turns, ArgumentsRecorded: 1}
+	r := &Run{ID: b.g.id, IDSource: IDSourceInferred, Turns: b.turns, Facts: b.a.in.Facts, ArgumentsRecorded: 1}
 	if b.g.explicit {
 		r.IDSource = IDSourceReported
 	}
@@ -194,6 +194,7 @@ func (b *builder) attempt(to *Attempt, c *cand) {
 	if c.class == classModel {
 		m := b.model(c)
 		to.Input, to.Output = m.Input, m.Output
+		to.Inputs, to.Outputs = b.messages(c)
 		if !c.parts || c.outcome == OutcomeOK {
 			to.Tokens, to.CostNano, to.CostSource = m.Tokens, m.CostNano, m.CostSource
 		}

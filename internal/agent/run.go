@@ -27,6 +27,10 @@ type Run struct {
 	Spans  []*Step   // every span of the run once, by (start, end, trace, span)
 	Turns  []Turn    // new user messages that only model inputs show, by time
 
+	// Facts are what is known of the messages that its spans refer to, and maybe
+	// of others: those of the Input.
+	Facts map[Ref]*MessageFacts
+
 	PolicyHash     string // of the newest span
 	Models         []string
 	PromptVersions []string
@@ -110,6 +114,8 @@ type Attempt struct {
 	Sent       Digest // hash of the arguments as sent
 	Input      Digest // of a model call
 	Output     Digest
+	Inputs     []Ref // its messages, on the span or as log records
+	Outputs    []Ref
 	ErrorType  string
 	ErrorText  string
 	StatusCode int32

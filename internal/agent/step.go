@@ -73,6 +73,9 @@ type Step struct {
 	Links []Link
 	Rules []string // names of the policy's rules that the span met
 
+	// Facts is what the rules need of the span's content: CallFacts, encoded.
+	Facts string
+
 	PolicyHash string
 	Redacted   int32 // values replaced in this span
 	Dropped    int32 // attributes, events and links that SDK or limits dropped

@@ -21,7 +21,7 @@ type execution struct {
 // outcome ok under one key, in this run, or in this run and an earlier one. A
 // call that the gate answered is no execution. The run of the later execution
 // carries the finding, against the nearest earlier one. One finding per key.
-func keyDuplicate(in *Input) []agent.Finding {
+func keyDuplicate(in *scene) []agent.Finding {
 	var keys []string
 	var byKey map[string][]execution
 	for i := range in.Run.Steps {
@@ -74,10 +74,8 @@ func withOthers(own []execution, acts []agent.Act, run string) []execution {
 	return all
 }
 
-const (
-	maxUnderKey = 1000 // how many executions back the nearest earlier one is looked for
-	maxEvidence = 100  // spans named as evidence of one finding
-)
+// maxUnderKey is how many executions back the nearest earlier one is looked for.
+const maxUnderKey = 1000
 
 func duplicateUnder(key string, all []execution) (agent.Finding, bool) {
 	if len(all) < 2 {

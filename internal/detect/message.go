@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/steptrail/steptrail/internal/agent"
 )
 
 // maxShown is how many bytes of a name from a span a message shows.
@@ -76,4 +78,65 @@ func times(n int) string {
 		return "twice"
 	}
 	return strconv.Itoa(n) + " times"
+}
+
+// ended says how an attempt ended: succeeded, timed out after 30 s.
+func ended(a *agent.Attempt) string {
+	took := ""
+	if d := a.End - a.Start; d > 0 {
+		took = " after " + lapse(d)
+	}
+	why := ""
+	switch {
+	case a.StatusCode != 0:
+		why = " (" + strconv.Itoa(int(a.StatusCode)) + ")"
+	case a.ErrorType != "":
+		why = " (" + show(a.ErrorType) + ")"
+	}
+	switch a.Outcome {
+	case agent.OutcomeOK:
+		return "succeeded"
+	case agent.OutcomeError:
+		return "failed" + took + why
+	case agent.OutcomeUnknown:
+		if isTimeout(a) {
+			return "timed out" + took
+		}
+		return "ended without a clear answer" + took + why
+	case agent.OutcomeRefused:
+		return "was turned away"
+	case agent.OutcomeDeferred:
+		return "was put off"
+	default:
+		return "has not ended"
+	}
+}
+
+func isTimeout(a *agent.Attempt) bool {
+	if a.StatusCode == 408 || a.StatusCode == 504 {
+		return true
+	}
+	for _, s := range [...]string{a.ErrorType, a.ErrorText} {
+		s = strings.ToLower(s)
+		if strings.Contains(s, "timeout") || strings.Contains(s, "timed out") || strings.Contains(s, "deadline") {
+			return true
+		}
+	}
+	return false
+}
+
+// attemptOf names an attempt among those of its step: attempt 2 of step refund.
+func attemptOf(st *agent.RunStep, a *agent.Attempt) string {
+	if len(st.Attempts) > 1 {
+		return "attempt " + strconv.Itoa(int(a.Number)) + " of step " + show(st.ID)
+	}
+	return "step " + show(st.ID)
+}
+
+// count gives a number with its noun: 1 call, 12 calls.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }

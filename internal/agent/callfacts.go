@@ -1,0 +1,218 @@
+package agent
+
+import (
+	"encoding/binary"
+	"strings"
+)
+
+// CallFacts is what the rules need of a span's content beyond the comparison
+// hashes. It lives in the row, as Step.Facts, since bodies expire before steps
+// do. Marks are keyed hashes: equal values of one tenant have equal marks, and
+// nothing can be guessed from one.
+type CallFacts struct {
+	// Of the result.
+	Form     ResultForm
+	Decided  bool       // it states a decision of a person, known or not
+	Decision Decision   // the decision, where it is a known one
+	Way      Settlement // it says whether something took effect
+	Made     []Mark     // ids in it, texts or numbers
+
+	// Of the arguments.
+	Tool    string  // the tool that they name under `tool`
+	Values  []Value // named scalars
+	Entries []Mark  // what stands in lists
+
+	// HashStated: the sender stated the arguments' hash; it was not made here.
+	HashStated bool
+
+	// Names are marks of what an entry may call this call by: its id, its step
+	// id, its target, the last part of that.
+	Names []Mark
+
+	// InputSize is the bytes of a model call's input as sent; 0 where no content
+	// was recorded.
+	InputSize int64
+}
+
+// ResultForm says of a recorded result what its hash does not.
+type ResultForm uint8
+
+// Values of ResultForm.
+const (
+	ResultFormUnset ResultForm = iota // nothing special
+	ResultFormEmpty                   // null, false, 0, "", [], {}, none, not found …
+	ResultFormPage                    // text, no JSON, of 32 characters or more
+)
+
+// Mark is a keyed hash of a short value.
+type Mark uint64
+
+// Value is a named scalar of a call's arguments.
+type Value struct {
+	Name Mark
+	Mark Mark
+	ID   bool // its name says that it is an id
+}
+
+// The most marks of each list that a row keeps.
+const maxMarks = 32
+
+const callFactsVersion = 1
+
+// bits of the encoded head.
+const (
+	factsDecided = 1 << iota
+	factsHashStated
+	factsHasTool
+	factsHasMarks
+	factsHasSize
+)
+
+// IsZero reports whether there is nothing to keep.
+func (f *CallFacts) IsZero() bool {
+	return f.Form == ResultFormUnset && !f.Decided && f.Decision == DecisionUnset && f.Way == SettlementUnset && f.Tool == "" &&
+		len(f.Made)+len(f.Values)+len(f.Entries)+len(f.Names) == 0 && !f.HashStated && f.InputSize == 0
+}
+
+// Append encodes the facts; nothing where there are none. Of each list the first
+// 32 are kept.
+func (f *CallFacts) Append(dst []byte) []byte {
+	if f.IsZero() {
+		return dst
+	}
+	var head byte
+	set := func(on bool, bit byte) {
+		if on {
+			head |= bit
+		}
+	}
+	marks := len(f.Made)+len(f.Values)+len(f.Entries)+len(f.Names) > 0
+	set(f.Decided, factsDecided)
+	set(f.HashStated, factsHashStated)
+	set(f.Tool != "", factsHasTool)
+	set(marks, factsHasMarks)
+	set(f.InputSize != 0, factsHasSize)
+	dst = append(dst, callFactsVersion, head, byte(f.Form), byte(f.Decision), byte(f.Way))
+	if f.InputSize != 0 {
+		dst = binary.AppendVarint(dst, f.InputSize)
+	}
+	if f.Tool != "" {
+		dst = binary.AppendUvarint(dst, uint64(len(f.Tool)))
+		dst = append(dst, f.Tool...)
+	}
+	if !marks {
+		return dst
+	}
+	values := f.Values[:min(len(f.Values), maxMarks)]
+	dst = append(dst, byte(len(values)))
+	for _, v := range values {
+		id := byte(0)
+		if v.ID {
+			id = 1
+		}
+		dst = append(dst, id)
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Name))
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Mark))
+	}
+	for _, list := range [...][]Mark{f.Made, f.Entries, f.Names} {
+		list = list[:min(len(list), maxMarks)]
+		dst = append(dst, byte(len(list)))
+		for _, m := range list {
+			dst = binary.LittleEndian.AppendUint64(dst, uint64(m))
+		}
+	}
+	return dst
+}
+
+// ParseCallFacts reads what Append wrote. Of anything else nothing is taken.
+func ParseCallFacts(s string) CallFacts {
+	r := factReader{s: s}
+	if r.byte() != callFactsVersion {
+		return CallFacts{}
+	}
+	var f CallFacts
+	head := r.byte()
+	f.Decided, f.HashStated = head&factsDecided != 0, head&factsHashStated != 0
+	f.Form, f.Decision, f.Way = ResultForm(r.byte()), Decision(r.byte()), Settlement(r.byte())
+	if head&factsHasSize != 0 {
+		f.InputSize = r.varint()
+	}
+	if head&factsHasTool != 0 {
+		f.Tool = r.text()
+	}
+	if head&factsHasMarks != 0 {
+		for range r.byte() {
+			f.Values = append(f.Values, Value{ID: r.byte() == 1, Name: r.mark(), Mark: r.mark()})
+			if r.bad {
+				break
+			}
+		}
+		f.Made, f.Entries, f.Names = r.marks(), r.marks(), r.marks()
+	}
+	if r.bad || f.Form > ResultFormPage || f.Decision > DecisionNotApplied || f.Way > SettlementNotApplied {
+		return CallFacts{}
+	}
+	return f
+}
+
+// factReader reads bytes off a string; a read beyond its end gives zero and sets
+// bad.
+type factReader struct {
+	s   string
+	bad bool
+}
+
+func (r *factReader) byte() byte {
+	if len(r.s) == 0 {
+		r.bad = true
+		return 0
+	}
+	b := r.s[0]
+	r.s = r.s[1:]
+	return b
+}
+
+func (r *factReader) varint() int64 {
+	var buf [binary.MaxVarintLen64]byte
+	n := copy(buf[:], r.s)
+	v, used := binary.Varint(buf[:n])
+	if used <= 0 {
+		r.bad = true
+		return 0
+	}
+	r.s = r.s[used:]
+	return v
+}
+
+func (r *factReader) text() string {
+	var buf [binary.MaxVarintLen64]byte
+	n := copy(buf[:], r.s)
+	size, used := binary.Uvarint(buf[:n])
+	if used <= 0 || size > uint64(len(r.s)-used) {
+		r.bad = true
+		return ""
+	}
+	text := r.s[used : used+int(size)] //nolint:gosec // bounded by the length
+	r.s = r.s[used+int(size):]         //nolint:gosec // likewise
+	return strings.Clone(text)
+}
+
+func (r *factReader) mark() Mark {
+	var buf [8]byte
+	if copy(buf[:], r.s) < len(buf) {
+		r.bad = true
+		return 0
+	}
+	r.s = r.s[len(buf):]
+	return Mark(binary.LittleEndian.Uint64(buf[:]))
+}
+
+func (r *factReader) marks() (list []Mark) {
+	for range r.byte() {
+		list = append(list, r.mark())
+		if r.bad {
+			break
+		}
+	}
+	return list
+}

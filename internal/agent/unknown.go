@@ -1,0 +1,437 @@
+package agent
+
+import (
+	"cmp"
+	"slices"
+)
+
+// SettledBy is what settled an unknown outcome.
+type SettledBy uint8
+
+// Values of SettledBy.
+const (
+	SettledByNothing    SettledBy = iota // it is open
+	SettledByReconcile                   // a conclusive look
+	SettledByReplay                      // the act ran again under its key and ended clearly
+	SettledByPerson                      // a person's step said which way
+	SettledByGate                        // a gate answered duplicate and stated the outcome
+	SettledByResolution                  // a person said so afterwards, outside the run
+)
+
+// Unknown is an attempt of an act that ended without proof either way, and what
+// became of it.
+type Unknown struct {
+	Step    int // index into Run.Steps
+	Attempt int // index into its Attempts
+
+	By      SettledBy
+	Way     Settlement // unset: it was settled without saying which way
+	At      int64      // Unix nanoseconds, when it was known; 0 while it is open
+	Settler *Attempt   // nil where nothing in the run settled it
+
+	// Decisions are when a person decided about the act, other than to reject it
+	// or to let it expire, in order. A decision need not say what happened.
+	Decisions []int64
+}
+
+// Open reports whether nothing has settled it.
+func (u *Unknown) Open() bool { return u.By == SettledByNothing }
+
+// SettledBefore reports whether it was settled by then.
+func (u *Unknown) SettledBefore(t int64) bool { return !u.Open() && u.At <= t }
+
+// DecidedBetween reports whether a person decided about the act in between.
+func (u *Unknown) DecidedBetween(from, to int64) bool {
+	return slices.ContainsFunc(u.Decisions, func(t int64) bool { return t >= from && t <= to })
+}
+
+// Resolution is what a person said afterwards of an unknown outcome. It names any
+// span of the attempt.
+type Resolution struct {
+	Unit  string
+	Trace TraceID
+	Span  SpanID
+	Part  uint16
+	Way   Settlement
+	At    int64 // Unix nanoseconds
+}
+
+// UnknownRules is what Unknowns must be told besides the run.
+type UnknownRules struct {
+	// IsReconciledBy tells whether the policy names the tool look among those
+	// that tell whether act took effect; nil: the names on the act's span count.
+	IsReconciledBy func(act, look string) bool
+	Resolutions    []Resolution
+}
+
+// Unknowns gives the unknown outcomes of the run's acts, settled ones too, by the
+// start of their attempts (conventions, "Settling an unknown outcome"). It is
+// pure, and costs nothing where there are none.
+func Unknowns(r *Run, rules UnknownRules) []Unknown {
+	n := 0
+	for i := range r.Steps {
+		if r.Steps[i].Kind != KindAct {
+			continue
+		}
+		for j := range r.Steps[i].Attempts {
+			if isUnknown(&r.Steps[i].Attempts[j]) {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	l := life{
+		r: r, rules: rules, all: make([]Unknown, 0, n),
+		byKey: map[string][]int{}, byStep: map[int][]int{}, byID: map[string][]int{}, byTarget: map[string][]int{},
+	}
+	for _, ev := range l.events() {
+		l.see(ev)
+	}
+	l.resolve()
+	return l.all
+}
+
+func isUnknown(a *Attempt) bool { return a.Outcome == OutcomeUnknown && a.Executed }
+
+// life follows the unknown outcomes of a run through time.
+type life struct {
+	r     *Run
+	rules UnknownRules
+	all   []Unknown
+
+	// Indices into all, in order of start. Settled ones are dropped from the end
+	// of a list when it is looked at.
+	byKey    map[string][]int
+	byStep   map[int][]int
+	byID     map[string][]int // agent.step.id
+	byTarget map[string][]int // and under "" those without
+}
+
+type lifeEvent struct {
+	step, attempt int
+	at            *Attempt
+}
+
+// events are the attempts that open or settle unknown outcomes, by start.
+func (l *life) events() []lifeEvent {
+	var evs []lifeEvent
+	for i := range l.r.Steps {
+		switch l.r.Steps[i].Kind {
+		case KindAct, KindHuman, KindReconcile, KindRead:
+		default:
+			continue
+		}
+		for j := range l.r.Steps[i].Attempts {
+			evs = append(evs, lifeEvent{i, j, &l.r.Steps[i].Attempts[j]})
+		}
+	}
+	slices.SortStableFunc(evs, func(x, y lifeEvent) int { return CompareAttempts(x.at, y.at) })
+	return evs
+}
+
+// CompareAttempts orders attempts by start, end and the ids of the spans that
+// name them.
+func CompareAttempts(x, y *Attempt) int {
+	switch {
+	case x.Start != y.Start:
+		return cmp.Compare(x.Start, y.Start)
+	case x.End != y.End:
+		return cmp.Compare(x.End, y.End)
+	}
+	return cmp.Or(x.Trace.Compare(y.Trace), x.Span.Compare(y.Span), cmp.Compare(x.Part, y.Part))
+}
+
+func (l *life) see(ev lifeEvent) {
+	kind := l.r.Steps[ev.step].Kind
+	if kind != KindAct {
+		if len(l.all) > 0 {
+			l.look(ev, kind)
+		}
+		return
+	}
+	l.replay(ev)
+	if isUnknown(ev.at) {
+		l.open(ev)
+	}
+}
+
+func (l *life) open(ev lifeEvent) {
+	n := len(l.all)
+	l.all = append(l.all, Unknown{Step: ev.step, Attempt: ev.attempt})
+	if ev.at.Key != "" {
+		l.byKey[ev.at.Key] = append(l.byKey[ev.at.Key], n)
+	}
+	l.byStep[ev.step] = append(l.byStep[ev.step], n)
+	if id := statedStepID(ev.at); id != "" {
+		l.byID[id] = append(l.byID[id], n)
+	}
+	l.byTarget[ev.at.Target] = append(l.byTarget[ev.at.Target], n)
+}
+
+func statedStepID(a *Attempt) string {
+	for _, s := range a.Spans {
+		if s.StepID != "" {
+			return s.StepID
+		}
+	}
+	return ""
+}
+
+func (l *life) attempt(n int) *Attempt {
+	u := &l.all[n]
+	return &l.r.Steps[u.Step].Attempts[u.Attempt]
+}
+
+// maxOpen is how many open outcomes back one step may settle or decide about.
+const maxOpen = 1000
+
+// replay: the act runs again under its key and ends clearly, or the gate says how
+// it ended.
+func (l *life) replay(ev lifeEvent) {
+	a := ev.at
+	by, way := SettledByNothing, SettlementApplied
+	if a.Outcome == OutcomeError {
+		way = SettlementNotApplied
+	}
+	switch clear := a.Outcome == OutcomeOK || a.Outcome == OutcomeError; {
+	case !clear || len(l.all) == 0:
+	case a.Gate == GateDuplicate && !a.Executed:
+		by = SettledByGate
+	case a.Executed && a.Key != "" && (a.Outcome == OutcomeOK || judged(a)):
+		by = SettledByReplay
+	}
+	if by == SettledByNothing {
+		return
+	}
+	list := l.byKey[a.Key]
+	if a.Key == "" {
+		list = l.byStep[ev.step]
+	}
+	for k := len(list) - 1; k >= max(0, len(list)-maxOpen); k-- {
+		n := list[k]
+		x := l.attempt(n)
+		if l.all[n].Open() && (by == SettledByGate || a.Tool == x.Tool && sameTarget(a.Target, x.Target)) {
+			l.settle(n, by, way, ev)
+		}
+	}
+	if a.Key != "" {
+		l.byKey[a.Key] = l.trim(list)
+	}
+}
+
+// sameTarget: an absent target is no other target.
+func sameTarget(x, y string) bool { return x == y || x == "" || y == "" }
+
+// judged reports whether the service judged the act itself, rather than who
+// asked or how often.
+func judged(a *Attempt) bool {
+	e := a.Evidence()
+	return !Unreached(e) && !Unauthorised(e)
+}
+
+func (l *life) settle(n int, by SettledBy, way Settlement, ev lifeEvent) {
+	u := &l.all[n]
+	u.By, u.Way, u.At, u.Settler = by, way, max(ev.at.End, ev.at.Start), ev.at
+}
+
+// trim drops settled ones from the end of a list.
+func (l *life) trim(list []int) []int {
+	for len(list) > 0 && !l.all[list[len(list)-1]].Open() {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+// look: a reconcile or human step, or a tool that an act's reconcile_with names.
+func (l *life) look(ev lifeEvent, kind Kind) {
+	if ev.at.Outcome == OutcomeDeferred {
+		return
+	}
+	says := readVerdict(ev.at, kind)
+	if !says.conclusive && !says.decided {
+		return
+	}
+	for _, n := range l.linked(ev, kind) {
+		u := &l.all[n]
+		if says.decided {
+			u.Decisions = append(u.Decisions, max(ev.at.End, ev.at.Start))
+		}
+		if !says.conclusive || !u.Open() {
+			continue
+		}
+		by := SettledByReconcile
+		if kind == KindHuman {
+			by = SettledByPerson
+		}
+		l.settle(n, by, says.way, ev)
+	}
+}
+
+// linked gives the unknown outcomes that a look is about: all open attempts of
+// one act that began before it.
+func (l *life) linked(ev lifeEvent, kind Kind) []int {
+	if name := reconciles(ev.at); name != "" {
+		if list := l.before(l.byID[name], ev, kind); len(list) > 0 {
+			return list
+		}
+		return l.before(l.byKey[name], ev, kind)
+	}
+	if ev.at.Key != "" {
+		if list := l.before(l.byKey[ev.at.Key], ev, kind); len(list) > 0 {
+			return list
+		}
+	}
+	list := l.trim(l.byTarget[ev.at.Target])
+	l.byTarget[ev.at.Target] = list
+	for k := len(list) - 1; k >= max(0, len(list)-maxOpen); k-- {
+		n := list[k]
+		if l.all[n].Open() && l.mayLook(n, ev, kind) {
+			return l.before(l.byStep[l.all[n].Step], ev, kind)
+		}
+	}
+	return nil
+}
+
+func reconciles(a *Attempt) string {
+	for _, s := range a.Spans {
+		if s.Reconciles != "" {
+			return s.Reconciles
+		}
+	}
+	return ""
+}
+
+// before keeps the open ones that began before the look did.
+func (l *life) before(list []int, ev lifeEvent, kind Kind) (out []int) {
+	for _, n := range list[max(0, len(list)-maxOpen):] {
+		if l.all[n].Open() && l.attempt(n).Start <= ev.at.Start && (kind != KindRead || l.isReconciledBy(n, ev)) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// mayLook reports whether a step may tell of an act with the same target, or
+// with none as it has none itself.
+func (l *life) mayLook(n int, ev lifeEvent, kind Kind) bool {
+	named := kind != KindHuman && l.isReconciledBy(n, ev)
+	if kind == KindRead && !named || l.attempt(n).Start > ev.at.Start {
+		return false
+	}
+	if ev.at.Target != "" || !named {
+		return true
+	}
+	return shareValues(l.attempt(n), ev.at)
+}
+
+func (l *life) isReconciledBy(n int, ev lifeEvent) bool {
+	act := l.attempt(n)
+	if l.rules.IsReconciledBy != nil {
+		return l.rules.IsReconciledBy(act.Tool, ev.at.Tool)
+	}
+	return slices.ContainsFunc(act.Step().Call.ReconcileWith, func(name string) bool { return sameTool(name, ev.at.Tool) })
+}
+
+// shareValues reports whether the arguments that both calls name are equal.
+func shareValues(x, y *Attempt) bool {
+	xs, ys := x.Facts().Values, y.Facts().Values
+	for _, v := range xs {
+		for _, w := range ys {
+			if v.Name == w.Name && v.Mark != w.Mark {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Facts are the facts of the attempt's span that has any.
+func (a *Attempt) Facts() CallFacts {
+	if a.NoSpan {
+		return CallFacts{}
+	}
+	for _, s := range a.Spans {
+		if s.Facts != "" {
+			return ParseCallFacts(s.Facts)
+		}
+	}
+	return CallFacts{}
+}
+
+// verdict is what a look or a person says.
+type verdict struct {
+	conclusive bool
+	way        Settlement
+	decided    bool // a person decided, other than to reject or to let expire
+}
+
+func readVerdict(a *Attempt, kind Kind) (v verdict) {
+	stated := OutcomeUnset
+	way, decision := SettlementUnset, DecisionUnset
+	for _, s := range a.Spans {
+		if stated == OutcomeUnset {
+			stated = s.Outcome
+		}
+		if way == SettlementUnset {
+			way = s.ReconcileResult
+		}
+		if decision == DecisionUnset {
+			decision = s.Decision
+		}
+	}
+	f := a.Facts()
+	v.decided = kind == KindHuman && (f.Decided || decision != DecisionUnset)
+	if decision == DecisionUnset {
+		decision = f.Decision
+	}
+	if decision == DecisionRejected || decision == DecisionExpired {
+		v.decided = false
+	}
+	for _, w := range [...]Settlement{wayOf(decision), f.Way} {
+		if way == SettlementUnset {
+			way = w
+		}
+	}
+	ended := stated == OutcomeOK || stated == OutcomeUnset && a.Outcome == OutcomeOK
+	v.conclusive = ended && (way != SettlementUnset || kind != KindHuman && stated == OutcomeOK)
+	v.decided = v.decided && ended
+	v.way = way
+	return v
+}
+
+func wayOf(d Decision) Settlement {
+	switch d {
+	case DecisionApplied:
+		return SettlementApplied
+	case DecisionNotApplied:
+		return SettlementNotApplied
+	default:
+		return SettlementUnset
+	}
+}
+
+// resolve takes what people said afterwards; the first word on an attempt
+// counts.
+func (l *life) resolve() {
+	if len(l.rules.Resolutions) == 0 {
+		return
+	}
+	said := slices.Clone(l.rules.Resolutions)
+	slices.SortStableFunc(said, func(x, y Resolution) int { return cmp.Compare(x.At, y.At) })
+	at := map[spanKey][]int{}
+	for n := range l.all {
+		for _, s := range l.attempt(n).Spans {
+			k := spanKey{s.Trace, s.Span}
+			at[k] = append(at[k], n)
+		}
+	}
+	for _, res := range said {
+		for _, n := range at[spanKey{res.Trace, res.Span}] {
+			if u := &l.all[n]; u.Open() && l.attempt(n).Part == res.Part {
+				u.By, u.Way, u.At = SettledByResolution, res.Way, res.At
+			}
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package detect
+
+import "github.com/steptrail/steptrail/internal/agent"
+
+// classID numbers the calls of a run: equal calls have one number. Zero is a
+// call whose arguments are not known, which is equal to none.
+type classID int32
+
+// callName is what makes calls equal: tool, target and arguments, the latter as
+// canonical form or as hash of what was sent. A hash is compared with hashes
+// only.
+type callName struct {
+	tool, target string
+	arguments    agent.Digest
+	sent         bool
+}
+
+// classes finds out which calls of a run are equal.
+type classes struct {
+	ids   map[callName]classID
+	named []callName // by id-1, the first name of each
+}
+
+func newClasses(n int) *classes { return &classes{ids: make(map[callName]classID, n)} }
+
+// of gives the class of a call.
+func (c *classes) of(a *agent.Attempt) classID {
+	if a.Tool == "" {
+		return 0
+	}
+	byContent := callName{a.Tool, a.Target, a.Arguments.Digest, false}
+	bySent := callName{a.Tool, a.Target, a.Sent, true}
+	hasContent := a.Arguments.State == agent.RecordedYes && !a.Arguments.Digest.IsZero()
+	hasSent := !a.Sent.IsZero()
+	var id classID
+	if hasContent {
+		id = c.ids[byContent]
+	}
+	if id == 0 && hasSent {
+		id = c.ids[bySent]
+	}
+	if id == 0 {
+		switch {
+		case hasContent:
+			c.named = append(c.named, byContent)
+		case hasSent:
+			c.named = append(c.named, bySent)
+		default:
+			return 0
+		}
+		id = classID(len(c.named)) //nolint:gosec // fewer than spans
+	}
+	if hasContent {
+		c.ids[byContent] = id
+	}
+	if hasSent {
+		c.ids[bySent] = id
+	}
+	return id
+}
+
+// anchor names a class in a finding's id.
+func (c *classes) anchor(id classID) string {
+	n := c.named[id-1]
+	if n.sent {
+		return n.tool + "\x00" + n.target + "\x00sent:" + n.arguments.String()
+	}
+	return n.tool + "\x00" + n.target + "\x00" + n.arguments.String()
+}
+
+// equalCalls gives the run's classes, filled with all its tool calls in order of
+// time.
+func (x *scene) equalCalls() *classes {
+	if x.classed {
+		return x.classes
+	}
+	x.classed = true
+	line := x.timeline()
+	x.classes = newClasses(len(line))
+	for _, m := range line {
+		switch m.step.Kind {
+		case agent.KindRead, agent.KindAct, agent.KindReconcile, agent.KindHuman:
+			x.classes.of(m.at)
+		default:
+		}
+	}
+	return x.classes
+}
+
+// unseen reports whether neither arguments nor their hash were recorded.
+func unseen(a *agent.Attempt) bool {
+	return a.Arguments.Digest.IsZero() && a.Sent.IsZero()
+}
+
+// stepAnchor names a step in a finding's id: the identity that its spans state,
+// else its call.
+func stepAnchor(st *agent.RunStep, a *agent.Attempt) string {
+	for i := range st.Attempts {
+		for _, s := range st.Attempts[i].Spans {
+			if s.StepID != "" {
+				return "step\x00" + st.ID
+			}
+			if s.DialectStep != "" {
+				return "engine\x00" + s.DialectStep
+			}
+		}
+	}
+	d := a.Arguments.Digest
+	if d.IsZero() {
+		d = a.Sent
+	}
+	return "call\x00" + a.Tool + "\x00" + a.Target + "\x00" + d.String()
+}

@@ -1,0 +1,123 @@
+package detect
+
+import (
+	"github.com/steptrail/steptrail/internal/agent"
+)
+
+// outcomeUnknown raises outcome.unknown: an act ended without proof either way.
+// It is open until something settles it, critical past the policy's term, and
+// stays in the history, resolved.
+func outcomeUnknown(x *scene) []agent.Finding {
+	life := x.life()
+	found := make([]agent.Finding, 0, len(life))
+	for i := range life {
+		u := &life[i]
+		st := &x.Run.Steps[u.Step]
+		a := &st.Attempts[u.Attempt]
+		f := agent.Finding{
+			Anchor: place(a), Severity: agent.SeverityWarning, Status: agent.StatusOpen, Step: st.ID, Tool: a.Tool, Agent: st.Agent,
+			DetectedAt: max(a.End, a.Start), Evidence: []agent.Evidence{evidence(a)},
+			Message: what(a.Tool, a.Target) + ": " + attemptOf(st, a) + " " + lostHow(a) + "; it may have happened",
+		}
+		switch {
+		case !u.Open():
+			f.Status = agent.StatusResolved
+			f.Message += ". " + settledHow(u, a)
+			if u.Settler != nil {
+				f.Evidence = append(f.Evidence, evidence(u.Settler))
+			}
+		case policyRepeatable(a):
+			f.Message += ", and running it again does no harm"
+		default:
+			if due := max(a.End, a.Start) + int64(x.detection.UnknownSLA); x.Now > 0 && x.detection.UnknownSLA > 0 {
+				if due < x.Now {
+					f.Severity = agent.SeverityCritical
+					f.Message += ", and nobody has settled it within " + lapse(int64(x.detection.UnknownSLA))
+				} else {
+					x.again(due + 1)
+				}
+			}
+			f.Message += ". " + nextFor(a)
+		}
+		if policyRepeatable(a) {
+			f.Severity = agent.SeverityInfo
+		}
+		f.Severity = onToolInfo(f.Severity, st)
+		found = append(found, f)
+	}
+	return found
+}
+
+// policyRepeatable: the policy says that running the tool again is no double
+// effect.
+func policyRepeatable(a *agent.Attempt) bool {
+	for _, s := range a.Spans {
+		if s.Call.Repeatable {
+			return true
+		}
+	}
+	return false
+}
+
+// lostHow says how an outcome came to be unknown.
+func lostHow(a *agent.Attempt) string {
+	switch {
+	case a.NoSpan && !a.Seen:
+		return "was asked for by the model, and neither its span nor its answer came"
+	case a.Step().Op == agent.OpGate && a.Gate == agent.GateNew:
+		return "was let through by the gate, and its end was never reported"
+	case a.Step().Outcome == agent.OutcomeUnknown && a.ErrorType == "" && a.StatusCode == 0:
+		return "says itself that its outcome is not known"
+	case a.Step().Sign == agent.SignReceipt:
+		return "brought only a receipt, and no result followed"
+	}
+	return ended(a)
+}
+
+func settledHow(u *agent.Unknown, a *agent.Attempt) string {
+	m := ""
+	switch u.By {
+	case agent.SettledByReconcile:
+		m = "A look settled it"
+	case agent.SettledByReplay:
+		m = "A replay under its key settled it"
+	case agent.SettledByPerson, agent.SettledByResolution:
+		m = "A person settled it"
+	case agent.SettledByGate:
+		m = "The gate settled it"
+	case agent.SettledByNothing:
+	}
+	m += " " + lapse(u.At-a.End) + " later"
+	switch u.Way {
+	case agent.SettlementApplied:
+		m += ": it had happened"
+	case agent.SettlementNotApplied:
+		m += ": it had not happened"
+	case agent.SettlementUnset:
+	}
+	return m
+}
+
+// nextFor says what the policy asks for next.
+func nextFor(a *agent.Attempt) string {
+	c := &a.Step().Call
+	switch c.OnUnknown {
+	case agent.OnUnknownReconcile:
+		if len(c.ReconcileWith) > 0 {
+			return "Look with " + show(c.ReconcileWith[0]) + " before acting again"
+		}
+		return "Look whether it took effect before acting again"
+	case agent.OnUnknownReplay:
+		if a.Key != "" {
+			return "Run it again under the same key " + show(a.Key)
+		}
+		return "It is to be run again under its key, but it had none: look first"
+	case agent.OnUnknownEscalate:
+		return "Ask a person"
+	case agent.OnUnknownUnset:
+	}
+	if len(c.ReconcileWith) > 0 {
+		return "Look with " + show(c.ReconcileWith[0]) + " before acting again"
+	}
+	return "Find out before acting again"
+}
