@@ -152,6 +152,12 @@ func (b *Batch) Len() int { return len(b.items) }
 // Spans is the number of spans.
 func (b *Batch) Spans() int { return b.steps.Rows() }
 
+// Logs is the number of messages from log records.
+func (b *Batch) Logs() int { return b.logs.Rows() }
+
+// Findings is the number of findings.
+func (b *Batch) Findings() int { return b.findings.Rows() }
+
 // Bytes is about how much memory the rows take, which is about what an insert
 // sends.
 func (b *Batch) Bytes() int {

@@ -151,7 +151,7 @@ func newKeyTable() *keyTable {
 	t.token = column.Add(s, "token", column.NewString())
 	t.started = column.Add(s, "started_at", column.NewTime())
 	t.unit = column.Add(s, "unit", column.NewString())
-	t.role = column.Add(s, "role", column.NewEnum(len(keyRoleNames), func(i uint8) string { return keyRoleNames[i] }))
+	t.role = column.Add(s, "role", column.NewEnum(keyRoleType))
 	t.service = column.Add(s, "service", column.NewDict())
 	t.expires = column.Add(s, "expires_at", column.NewDateTime())
 	return t

@@ -68,7 +68,7 @@ type contentArrays struct {
 
 func addContents(s *column.Set, prefix string) contentArrays {
 	return contentArrays{
-		states:  column.Add(s, prefix+"_states", column.NewArray(recordedEnum())),
+		states:  column.Add(s, prefix+"_states", column.NewArray(column.NewEnum(recordedType))),
 		digests: column.Add(s, prefix+"_digests", column.NewArray(&column.Bytes16{})),
 		refs:    column.Add(s, prefix+"_refs", column.NewArray(&column.Bytes16{})),
 		sizes:   column.Add(s, prefix+"_sizes", column.NewArray(&column.Int64{})),

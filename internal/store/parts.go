@@ -1,37 +1,63 @@
 package store
 
 import (
+	"reflect"
+
+	"github.com/ClickHouse/ch-go/proto"
+
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/store/column"
 )
 
 // The parts that several tables have in common.
 
-// enum gives a column for an enum of the model, whose names are those of its
-// String method. The numbers are kept in the tables: they must never change.
-func enum[T interface {
+// enum gives a column for an enum of the model.
+func enum[T enumValue]() *column.UInt8 {
+	var v T
+	return column.NewEnum(enumTypes[reflect.TypeOf(v)])
+}
+
+type enumValue interface {
 	~uint8
 	String() string
-}]() *column.UInt8 {
-	n := 1
-	for T(n).String() != "" {
-		n++
+}
+
+// enumTypes are the types of the model's enums, whose names are those of their
+// String methods. The numbers are kept in the tables: they must never change.
+var enumTypes = map[reflect.Type]proto.ColumnType{
+	reflect.TypeFor[agent.AttemptSource](): enumType[agent.AttemptSource](),
+	reflect.TypeFor[agent.CostSource]():    enumType[agent.CostSource](),
+	reflect.TypeFor[agent.Decision]():      enumType[agent.Decision](),
+	reflect.TypeFor[agent.Effect]():        enumType[agent.Effect](),
+	reflect.TypeFor[agent.Gate]():          enumType[agent.Gate](),
+	reflect.TypeFor[agent.IDSource]():      enumType[agent.IDSource](),
+	reflect.TypeFor[agent.KindSource]():    enumType[agent.KindSource](),
+	reflect.TypeFor[agent.Kind]():          enumType[agent.Kind](),
+	reflect.TypeFor[agent.OnUnknown]():     enumType[agent.OnUnknown](),
+	reflect.TypeFor[agent.Op]():            enumType[agent.Op](),
+	reflect.TypeFor[agent.Outcome]():       enumType[agent.Outcome](),
+	reflect.TypeFor[agent.Role]():          enumType[agent.Role](),
+	reflect.TypeFor[agent.RunOutcome]():    enumType[agent.RunOutcome](),
+	reflect.TypeFor[agent.RunStatus]():     enumType[agent.RunStatus](),
+	reflect.TypeFor[agent.Settlement]():    enumType[agent.Settlement](),
+	reflect.TypeFor[agent.Severity]():      enumType[agent.Severity](),
+	reflect.TypeFor[agent.Sign]():          enumType[agent.Sign](),
+	reflect.TypeFor[agent.Status]():        enumType[agent.Status](),
+}
+
+func enumType[T enumValue]() proto.ColumnType {
+	names := []string{T(0).String()}
+	for n := T(1); n.String() != ""; n++ {
+		names = append(names, n.String())
 	}
-	return column.NewEnum(n, func(i uint8) string { return T(i).String() })
+	return column.EnumType(names)
 }
 
 var (
-	recordedNames   = [...]string{agent.RecordedNot: "", agent.RecordedOpaque: "opaque", agent.RecordedYes: "yes"}
-	visibilityNames = [...]string{agent.VisibleNone: "none", agent.VisibleSome: "some", agent.VisibleAll: "all"}
+	recordedType   = column.EnumType([]string{agent.RecordedNot: "", agent.RecordedOpaque: "opaque", agent.RecordedYes: "yes"})
+	visibilityType = column.EnumType([]string{agent.VisibleNone: "none", agent.VisibleSome: "some", agent.VisibleAll: "all"})
+	keyRoleType    = column.EnumType(keyRoleNames[:])
 )
-
-func recordedEnum() *column.UInt8 {
-	return column.NewEnum(len(recordedNames), func(i uint8) string { return recordedNames[i] })
-}
-
-func visibilityEnum() *column.UInt8 {
-	return column.NewEnum(len(visibilityNames), func(i uint8) string { return visibilityNames[i] })
-}
 
 // stringColumn is a column of strings, whatever way it keeps them.
 type stringColumn interface {
@@ -49,7 +75,7 @@ type contentColumns struct {
 
 func addContent(s *column.Set, prefix string) contentColumns {
 	return contentColumns{
-		state:  column.Add(s, prefix+"_state", recordedEnum()),
+		state:  column.Add(s, prefix+"_state", column.NewEnum(recordedType)),
 		digest: column.Add(s, prefix+"_digest", &column.Bytes16{}),
 		ref:    column.Add(s, prefix+"_ref", &column.Bytes16{}),
 		size:   column.Add(s, prefix+"_size", &column.Int64{}),

@@ -103,7 +103,7 @@ func newRunTable() *runTable {
 	t.rootSeen = column.Add(s, "root_seen", &column.Bool{})
 	t.dropped = column.Add(s, "dropped_attributes", &column.Int64{})
 	t.notSeen = column.Add(s, "calls_not_seen", &column.Int64{})
-	t.visible = column.Add(s, "attempts_visible", visibilityEnum())
+	t.visible = column.Add(s, "attempts_visible", column.NewEnum(visibilityType))
 	t.argumentsRecorded = column.Add(s, "arguments_recorded", &column.Float64{})
 	t.contentFirst = column.Add(s, "content_first", &column.Int64{})
 	t.contentLast = column.Add(s, "content_last", &column.Int64{})

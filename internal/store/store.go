@@ -70,6 +70,7 @@ func Open(_ context.Context, opts *clickhouse.Options, cfg Config) (*Store, erro
 		return nil, err
 	}
 	o := withDatabase(opts, cfg.Database)
+	o.DialStrategy = dialBare
 	conn, err := clickhouse.Open(o)
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
@@ -84,6 +85,18 @@ func Open(_ context.Context, opts *clickhouse.Options, cfg Config) (*Store, erro
 	}
 	return s, nil
 }
+
+// dialBare keeps a statement's settings away from the greeting of a connection
+// that is opened for it: the greeting's answer depends on them.
+func dialBare(ctx context.Context, id int, o *clickhouse.Options, dial clickhouse.Dial) (clickhouse.DialResult, error) {
+	return clickhouse.DefaultDialStrategy(bareContext{ctx}, id, o, dial)
+}
+
+// bareContext ends with another context and has none of its values.
+type bareContext struct{ context.Context }
+
+// Value implements context.Context.
+func (bareContext) Value(any) any { return nil }
 
 // withDatabase copies opts for another database.
 func withDatabase(opts *clickhouse.Options, database string) *clickhouse.Options {

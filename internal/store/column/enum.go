@@ -7,17 +7,20 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 )
 
-// NewEnum gives a column of type Enum8 for the values 0 to n-1, whose names
-// name tells. It holds the numbers; ClickHouse shows the names.
-func NewEnum(n int, name func(uint8) string) *UInt8 {
+// EnumType gives the type Enum8 whose values 0, 1, 2… have these names.
+func EnumType(names []string) proto.ColumnType {
 	var b strings.Builder
 	b.WriteString("Enum8(")
-	for i := range n {
+	for i, name := range names {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "'%s' = %d", name(uint8(i)), i) //nolint:gosec // n is below 128
+		fmt.Fprintf(&b, "'%s' = %d", name, i)
 	}
 	b.WriteByte(')')
-	return &UInt8{typ: proto.ColumnType(b.String())}
+	return proto.ColumnType(b.String())
 }
+
+// NewEnum gives a column of an enum's type. It holds the numbers; ClickHouse
+// shows the names.
+func NewEnum(typ proto.ColumnType) *UInt8 { return &UInt8{typ: typ} }
