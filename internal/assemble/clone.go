@@ -74,7 +74,7 @@ func ownAll(list []string) []string {
 // that what was added is what is taken away.
 func sizeOf(s *agent.Step) int64 {
 	n := stepCost + refCost*int64(len(s.Model.Context)+len(s.Model.Outputs)) + linkCost*int64(len(s.Links))
-	n += int64(len(s.StepID) + len(s.Call.ID) + len(s.Call.Key) + len(s.Call.Target) + len(s.ErrorText) + len(s.Model.ResponseID) + len(s.HTTP.URL))
+	n += int64(len(s.StepID) + len(s.Call.ID) + len(s.Call.Key) + len(s.Call.Target) + len(s.ErrorText) + len(s.Model.ResponseID) + len(s.HTTP.URL) + len(s.Facts))
 	for _, r := range s.Rules {
 		n += int64(len(r)) + 16
 	}
@@ -82,7 +82,7 @@ func sizeOf(s *agent.Step) int64 {
 }
 
 // texts is how many strings of a step are kept.
-const texts = 45
+const texts = 46
 
 // pointers lists the strings of a step that are kept.
 func pointers(s *agent.Step, to *[texts]*string) {
@@ -94,6 +94,6 @@ func pointers(s *agent.Step, to *[texts]*string) {
 		&s.Model.Provider, &s.Model.Requested, &s.Model.Served, &s.Model.ResponseID, &s.Model.PromptName, &s.Model.PromptVersion,
 		&s.Model.FinishReason, &s.Model.ContextURI,
 		&s.ErrorType, &s.ErrorText, &s.Reconciles, &s.Actor, &s.Reason, &s.HandoffTo,
-		&s.HTTP.Method, &s.HTTP.URL, &s.HTTP.Key, &s.PolicyHash, &s.Name,
+		&s.HTTP.Method, &s.HTTP.URL, &s.HTTP.Key, &s.PolicyHash, &s.Name, &s.Facts,
 	}
 }
