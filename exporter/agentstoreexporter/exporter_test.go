@@ -2,8 +2,6 @@ package agentstoreexporter
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -30,8 +28,6 @@ import (
 	"github.com/steptrail/steptrail/internal/engine/enginetest"
 	"github.com/steptrail/steptrail/internal/store"
 )
-
-func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func TestTheExporterHoldsTheContract(t *testing.T) {
 	s := openStore(t)
@@ -85,39 +81,6 @@ func TestAFindingIsStoredWithTheSpanThatCarriesIt(t *testing.T) {
 		require.NoError(t, err)
 		return len(got) == 1 && got[0].ID == f.ID
 	}, 10*time.Second, 20*time.Millisecond)
-}
-
-// What was acknowledged before the process died is stored by the next one: the
-// exporter never saw a store, its queue is on disk, and nothing is flushed but
-// what the queue itself wrote.
-func TestAcknowledgedSpansSurviveAKillOfTheProcess(t *testing.T) {
-	dir := t.TempDir()
-	cfg := createDefaultConfig().(*Config)
-	disk := component.MustNewID("file_storage")
-	cfg.Queue.Get().StorageID = &disk
-
-	away := hostWith(nil, fileStorage(t, dir))
-	first, err := NewFactory().CreateTraces(t.Context(), settings(t), cfg)
-	require.NoError(t, err)
-	require.NoError(t, first.Start(t.Context(), away))
-	for trace := byte(1); trace <= 20; trace++ {
-		require.NoError(t, first.ConsumeTraces(t.Context(), spans(trace, 5)))
-	}
-	// A copy of the folder is what a killed process leaves behind.
-	left := t.TempDir()
-	require.NoError(t, os.CopyFS(filepath.Join(left, "queue"), os.DirFS(dir)))
-	require.NoError(t, first.Shutdown(t.Context()))
-
-	s := openStore(t)
-	startTraces(t, cfg, hostWith(s, fileStorage(t, filepath.Join(left, "queue"))))
-	require.Eventually(t, func() bool {
-		for trace := byte(1); trace <= 20; trace++ {
-			if stored(t, s, trace) != 5 {
-				return false
-			}
-		}
-		return true
-	}, 20*time.Second, 50*time.Millisecond)
 }
 
 func TestMergingAndSplittingKeepsEveryItemOnceAndInOrder(t *testing.T) {
@@ -253,7 +216,7 @@ func startTraces(t *testing.T, cfg *Config, host component.Host) traces {
 }
 
 // settings have an id that does not change, by which the queue on disk is found.
-func settings(t *testing.T) exporter.Settings {
+func settings(t testing.TB) exporter.Settings {
 	t.Helper()
 	set := exportertest.NewNopSettings(Type)
 	set.ID = component.NewID(Type)
@@ -261,7 +224,7 @@ func settings(t *testing.T) exporter.Settings {
 	return set
 }
 
-func fileStorage(t *testing.T, dir string) component.Component {
+func fileStorage(t testing.TB, dir string) component.Component {
 	t.Helper()
 	f := filestorage.NewFactory()
 	cfg := f.CreateDefaultConfig().(*filestorage.Config)
