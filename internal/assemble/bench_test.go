@@ -61,14 +61,14 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenRuns reports the memory of 10,000 open runs of 20 steps.
+// BenchmarkOpenRuns reports the memory of 20,000 open runs of 20 steps.
 func BenchmarkOpenRuns(b *testing.B) {
 	for b.Loop() {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		o := assemble.New(assemble.Limits{Bytes: 4 << 30}, judge)
-		const runs = 10_000
+		o := assemble.New(assemble.Limits{Bytes: 200 << 20}, judge) // a fifth of 1 GiB for a fifth of 100,000
+		const runs = 20_000
 		for i := range runs {
 			o.Add(assemble.Batch{Steps: benchSteps(fmt.Sprint("run", i), 20)}, int64(i))
 		}
@@ -76,6 +76,7 @@ func BenchmarkOpenRuns(b *testing.B) {
 		runtime.ReadMemStats(&after)
 		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/runs, "B/run")
 		b.ReportMetric(float64(o.Stats().Bytes)/runs, "accounted-B/run")
+		b.ReportMetric(float64(o.Stats().Evicted), "evicted")
 		runtime.KeepAlive(o)
 	}
 }

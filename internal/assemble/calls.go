@@ -77,12 +77,20 @@ func (o *Open) noteCall(g *group, service, id string, asks bool) *group {
 		*list = append(*list, g)
 	}
 	c.dead = c.dead || len(c.asks) > 1
+	if len(c.asks) == 1 && len(c.runs) == 1 && c.asks[0] == g && c.runs[0] == g {
+		o.forgetCall(t, g) // the usual case: it asked and ran the call itself
+		return g
+	}
 	if c.dead || len(c.asks) == 0 || slices.Contains(c.runs, c.asks[0]) {
 		return g
 	}
 	for len(c.runs) > 0 {
 		asker, other := c.asks[0], c.runs[0]
-		if asker == other || !mayJoin(asker, other) {
+		if asker == other {
+			break
+		}
+		if !mayJoin(asker, other) {
+			refuse(asker, other)
 			break
 		}
 		merged := o.merge(asker, other)
@@ -95,6 +103,15 @@ func (o *Open) noteCall(g *group, service, id string, asks bool) *group {
 
 // maxCallGroups bounds the groups that are told apart under one call id.
 const maxCallGroups = 4
+
+// forgetCall drops a call id that tells nothing any more.
+func (o *Open) forgetCall(t callToken, g *group) {
+	delete(o.calls, t)
+	if i := slices.Index(g.calls, t); i >= 0 {
+		o.grow(g, -callCost-int64(len(t.id)))
+		g.calls = slices.Delete(g.calls, i, i+1)
+	}
+}
 
 func (o *Open) dropCall(t callToken, g *group) {
 	c := o.calls[t]

@@ -15,12 +15,16 @@ type group struct {
 	explicit string // an explicit run id of it
 	several  bool   // it has more than one
 	plain    bool   // it has spans that state none
+	isPacked bool   // its steps and facts are kept as one string; see pack
+	packed   string // that string
+	packedN  int    // how many steps it holds
 	steps    []*agent.Step
 	at       map[spanKey]int // index of steps; nil while there are few
 	facts    map[agent.Ref]*agent.MessageFacts
 	logs     []agent.LogContent
 	context  []agent.Ref // of the model call that came last: its facts are here
 	tokens   []token
+	wants    []token // of groups that it may not be joined with yet
 	calls    []callToken
 	keys     []string // keys under which its acts stand in the index
 	verdicts []Verdict
@@ -66,14 +70,20 @@ func (o *Open) newGroup(tenant string) *group {
 	g := &group{tenant: tenant, place: -1, credit: 2 * o.limits.Window}
 	o.stats.Groups++
 	o.grow(g, groupCost)
-	o.lru.push(g)
+	o.loose.push(g)
 	return g
 }
 
 func (o *Open) grow(g *group, n int64) {
 	g.bytes += n
 	o.stats.Bytes += n
+	if !g.isPacked {
+		o.looseBytes += n
+	}
 }
+
+// size is how many steps are kept.
+func (g *group) size() int { return len(g.steps) + g.packedN }
 
 // find gives the index of a span; -1 if it is not here.
 func (g *group) find(k spanKey) int {
@@ -144,7 +154,11 @@ func (o *Open) insert(g *group, s *agent.Step, facts map[agent.Ref]*agent.Messag
 
 func (o *Open) arrived(g *group, now int64) {
 	g.touched = max(g.touched, now)
-	o.lru.renew(g)
+	if g.isPacked {
+		o.loosen(g)
+	} else {
+		o.loose.renew(g)
+	}
 	o.touch(g)
 }
 
@@ -198,6 +212,11 @@ func (o *Open) keepFact(g *group, r agent.Ref, facts map[agent.Ref]*agent.Messag
 		g.facts = map[agent.Ref]*agent.MessageFacts{}
 	}
 	g.facts[r] = f
+	o.grow(g, factSize(f))
+}
+
+// factSize estimates the memory of what is known of a message.
+func factSize(f *agent.MessageFacts) int64 {
 	size := factCost
 	for i := range f.Calls {
 		size += int64(unsafe.Sizeof(f.Calls[i])) + int64(len(f.Calls[i].ID)+len(f.Calls[i].Tool))
@@ -205,7 +224,7 @@ func (o *Open) keepFact(g *group, r agent.Ref, facts map[agent.Ref]*agent.Messag
 	for i := range f.Answers {
 		size += int64(unsafe.Sizeof(f.Answers[i])) + int64(len(f.Answers[i].ID)+len(f.Answers[i].Tool))
 	}
-	o.grow(g, size)
+	return size
 }
 
 // limit is how many spans of a group are kept: a window for each of its runs.
@@ -278,14 +297,18 @@ func (o *Open) drop(g *group) {
 	for _, t := range g.calls {
 		o.dropCall(t, g)
 	}
-	o.lru.remove(g)
+	if g.isPacked {
+		o.packed.remove(g)
+	} else {
+		o.loose.remove(g)
+	}
 	if g.place >= 0 {
 		heap.Remove(&o.due, g.place)
 	}
 	o.stats.Groups--
-	o.stats.Steps -= len(g.steps)
+	o.stats.Steps -= g.size()
 	o.grow(g, -g.bytes)
-	g.steps, g.at, g.facts, g.logs = nil, nil, nil, nil
+	g.steps, g.at, g.facts, g.logs, g.packed, g.packedN = nil, nil, nil, nil, "", 0
 }
 
 // mayJoin reports whether a link, a call or a checkpoint can make one run of two
@@ -308,6 +331,8 @@ func (o *Open) merge(x, y *group) *group {
 	if x == y {
 		return x
 	}
+	o.loosen(x)
+	o.loosen(y)
 	if len(x.steps) < len(y.steps) || len(x.steps) == len(y.steps) && x.late {
 		x, y = y, x
 	}
@@ -315,6 +340,7 @@ func (o *Open) merge(x, y *group) *group {
 		o.tokens[t] = x
 	}
 	x.tokens = append(x.tokens, y.tokens...)
+	x.wants = append(x.wants, y.wants...)
 	for _, t := range y.calls {
 		o.moveCall(t, y, x)
 	}

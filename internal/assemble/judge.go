@@ -14,7 +14,7 @@ func (o *Open) judgeGroup(g *group) {
 		next := todo[0]
 		todo = todo[1:]
 		if next != g {
-			if next.gone || next.late || len(next.steps) == 0 {
+			if next.gone || next.late || next.size() == 0 {
 				continue
 			}
 			o.touch(next)
@@ -25,6 +25,7 @@ func (o *Open) judgeGroup(g *group) {
 
 func (o *Open) judgeOne(g *group) (affected []*group) {
 	o.stats.Judged++
+	o.loosen(g)
 	g.credit -= len(g.steps)
 	runs := agent.Runs(agent.Input{Steps: g.steps, Facts: g.facts, Logs: g.logs})
 	affected = o.recordActs(g, runs)

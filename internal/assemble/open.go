@@ -74,9 +74,13 @@ type Open struct {
 	keys   keyIndex
 	known  known
 	due    dueHeap
-	lru    lru
-	stats  Stats
-	dirty  []*group // touched by the batch in hand
+	// Groups in the order of their last arrival: those as they came, and, quiet
+	// for longer, those that are packed.
+	loose      lru
+	looseBytes int64
+	packed     lru
+	stats      Stats
+	dirty      []*group // touched by the batch in hand
 }
 
 // New makes an empty set of open runs. Zero limits take their defaults.
@@ -201,18 +205,65 @@ func (o *Open) schedule(g *group) {
 	}
 }
 
-// shrink drops what was quiet longest until the bound is kept: keys where they
-// take more than half of it, else groups.
+// shrink packs what is quiet and drops what was quiet longest until the bound is
+// kept: keys where they take more than half of it, else groups.
 func (o *Open) shrink() {
+	for o.looseBytes > o.limits.Bytes/looseShare && o.loose.oldest != o.loose.newest {
+		o.pack(o.loose.oldest)
+	}
 	for o.stats.Bytes+o.keys.bytes > o.limits.Bytes {
+		oldest := o.packed.oldest
+		if oldest == nil {
+			oldest = o.loose.oldest
+		}
 		switch {
-		case o.keys.bytes > o.limits.Bytes/2 || o.lru.oldest == nil:
+		case o.keys.bytes > o.limits.Bytes/2 || oldest == nil:
 			if !o.keys.dropOldest() {
 				return
 			}
 		default:
 			o.stats.Evicted++
-			o.drop(o.lru.oldest)
+			o.drop(oldest)
 		}
 	}
+}
+
+// looseShare is which part of the bound groups may take as they came.
+const looseShare = 8
+
+// pack keeps a group as one string until something of it arrives.
+func (o *Open) pack(g *group) {
+	text := pack(g.steps, g.facts)
+	o.grow(g, int64(len(text))-g.looseSize())
+	o.looseBytes -= g.bytes
+	o.loose.remove(g)
+	o.packed.push(g)
+	g.isPacked, g.packed, g.packedN = true, text, len(g.steps)
+	g.steps, g.at, g.facts, g.context = nil, nil, nil, nil
+}
+
+// loosen undoes pack.
+func (o *Open) loosen(g *group) {
+	if !g.isPacked {
+		return
+	}
+	o.packed.remove(g)
+	o.loose.push(g)
+	o.looseBytes += g.bytes
+	text := g.packed
+	g.isPacked, g.packed, g.packedN = false, "", 0
+	g.steps, g.facts = unpack(text)
+	g.reindex()
+	o.grow(g, g.looseSize()-int64(len(text)))
+}
+
+// looseSize is what steps and facts take as they came.
+func (g *group) looseSize() (n int64) {
+	for _, s := range g.steps {
+		n += sizeOf(s)
+	}
+	for _, f := range g.facts {
+		n += factSize(f)
+	}
+	return n
 }

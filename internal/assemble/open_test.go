@@ -322,7 +322,7 @@ func stream(all []*agent.Step, seed uint64) (ids []string) {
 		list = append(list, all[r.IntN(len(all))])
 	}
 	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	o := assemble.New(assemble.Limits{}, judge)
+	o := assemble.New(assemble.Limits{Bytes: []int64{0, 200_000}[r.IntN(2)]}, judge) // the smaller one packs
 	now := int64(0)
 	for len(list) > 0 {
 		n := 1 + r.IntN(len(list))
@@ -341,4 +341,18 @@ func stream(all []*agent.Step, seed uint64) (ids []string) {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
+}
+
+func TestQuietGroupsArePackedAndJudgedAsBefore(t *testing.T) {
+	o := assemble.New(assemble.Limits{Bytes: 1 << 20}, judge)
+	for i := range 60 {
+		o.Add(steps(in(fmt.Sprint("R", i), act(fmt.Sprint("t", i), 1, int64(i), fmt.Sprint("k", i)))), int64(i))
+	}
+	loose := o.Stats().Bytes
+	for i := range 60 {
+		got := o.Add(steps(in(fmt.Sprint("R", i), act(fmt.Sprint("t", i), 2, int64(1000+i), fmt.Sprint("k", i)))), int64(100+i))
+		require.Equal(t, []string{fmt.Sprintf("R%d:key.duplicate", i)}, kinds(got))
+	}
+	require.Zero(t, o.Stats().Evicted)
+	require.Less(t, o.Stats().Bytes, 2*loose)
 }

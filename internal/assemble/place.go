@@ -32,11 +32,15 @@ func (o *Open) place(s *agent.Step, last *group) *group {
 		g = o.of(token{kind: tokenTrace, tenant: s.Tenant, trace: s.Trace}, nil, true)
 		g = o.of(token{kind: tokenUnit, tenant: g.tenant, text: s.Unit}, g, true)
 	}
+	open := g.several || g.plain
 	switch id := s.Explicit(); {
 	case id == "" || s.RunID == "" && s.DialectRunWeak:
 		g.plain = true
 	case id != g.explicit:
 		g.setExplicit(id)
+	}
+	if !open && (g.several || g.plain) {
+		g = o.retry(g)
 	}
 	for _, l := range s.Links {
 		if l.Trace != s.Trace && !l.Trace.IsZero() && oneLink(s, l.Trace) {
@@ -78,6 +82,7 @@ func (o *Open) of(t token, with *group, always bool) *group {
 	case ok && (always || mayJoin(g, with)):
 		return o.merge(g, with)
 	case ok:
+		refuse(g, with)
 		return with
 	}
 	if t.kind != tokenTrace {
@@ -91,6 +96,31 @@ func (o *Open) of(t token, with *group, always bool) *group {
 	with.tokens = append(with.tokens, t)
 	o.grow(with, tokenCost+int64(len(t.text)))
 	return with
+}
+
+// refuse remembers that two groups would be joined, were it not for their ids.
+func refuse(x, y *group) {
+	for _, p := range [...][2]*group{{x, y}, {y, x}} {
+		if t := p[1].tokens[0]; len(p[0].wants) < maxWants && !slices.Contains(p[0].wants, t) {
+			p[0].wants = append(p[0].wants, t)
+		}
+	}
+}
+
+// maxWants bounds the refused joins that a group remembers.
+const maxWants = 16
+
+// retry takes the joins that were refused, now that a span of the group may
+// belong to another run.
+func (o *Open) retry(g *group) *group {
+	for len(g.wants) > 0 {
+		t := g.wants[0]
+		g.wants = g.wants[1:]
+		if other := o.tokens[t]; other != nil && other != g && mayJoin(g, other) {
+			g = o.merge(g, other)
+		}
+	}
+	return g
 }
 
 // placeLog adds content that came as a log record to the group of its span.
