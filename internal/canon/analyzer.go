@@ -64,6 +64,8 @@ type Analyzer struct {
 	text      strings.Builder
 	form      []byte
 	sum       []byte
+	callFacts agent.CallFacts
+	markForm  []byte
 
 	// Of the current span.
 	Replaced int // values that redaction replaced
@@ -103,8 +105,9 @@ type found struct {
 
 // call is what is known of the arguments or the result.
 type call struct {
-	content agent.Content
-	sent    agent.Digest
+	content  agent.Content
+	sent     agent.Digest
+	compared string // pseudonymised, until the next span
 }
 
 // NewAnalyzer makes an Analyzer whose cache holds about so many bytes.
@@ -372,14 +375,14 @@ func (a *Analyzer) Arguments(raw string) (kept, compared string) {
 	if c.State == agent.RecordedYes {
 		a.args.sent = a.sentHash(raw)
 	}
-	a.args.content = c
+	a.args.content, a.args.compared = c, compared
 	return kept, compared
 }
 
 // Result does the same for gen_ai.tool.call.result.
 func (a *Analyzer) Result(raw string) string {
-	kept, _, c := a.body(ToolResult, raw, false)
-	a.res.content = c
+	kept, compared, c := a.body(ToolResult, raw, false)
+	a.res.content, a.res.compared = c, compared
 	return kept
 }
 

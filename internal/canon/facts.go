@@ -43,6 +43,7 @@ func appendFacts(dst []byte, rec *Record) []byte {
 	w.int(s.Model.CostNano)
 	w.strs(s.Call.ReconcileWith)
 	w.strs(s.Rules)
+	w.str(s.Facts)
 	w.content(&s.Call.Arguments)
 	w.content(&s.Call.Result)
 	w.digest(s.Call.ArgumentsSent)
@@ -204,6 +205,7 @@ func (p *parser) record(rec *Record) {
 	s.Model.CostNano = p.int()
 	s.Call.ReconcileWith = p.strs(s.Call.ReconcileWith)
 	s.Rules = p.strs(s.Rules)
+	s.Facts = p.str()
 	s.Call.Arguments, s.Call.Result = p.content(), p.content()
 	s.Call.ArgumentsSent, s.Call.ResultSent = p.digest(has(flagArgumentsSent)), p.digest(has(flagResultSent))
 	if has(flagContextHash) {

@@ -18,6 +18,7 @@ func full() *Record {
 		Step: agent.Step{
 			Dialect: "otel_genai", Op: agent.OpTool, Kind: agent.KindAct, KindSource: agent.KindSourcePolicy, Sign: agent.SignLost,
 			DialectRun: "run", DialectRunWeak: true, DialectStep: "activity-1", Checkpoint: "agent:1", HandoffTo: "billing",
+			Facts:    "\x00call facts",
 			Received: 1_790_000_000_123_456_789, Expires: 1_800_000_000, ContentExpires: -5, Rules: []string{"a", "b"},
 			Call: agent.Call{
 				ReconcileWith: []string{"lookup_*"}, Repeatable: true, Approval: true, Forbidden: true, OutputFunction: true, Effect: agent.EffectMutating,

@@ -131,3 +131,17 @@ const (
 const (
 	MessageEvent = "gen_ai.message" // event name of a log record that holds one canonical message
 )
+
+// DecisionSpelling gives the canonical spelling of a person's decision; a word
+// that no one knows comes back as it is.
+func DecisionSpelling(s string) string {
+	switch s {
+	case "accept", "allow", "allowed", "confirm":
+		return "approved"
+	case "modify":
+		return "edited"
+	case "reject", "deny", "denied":
+		return "rejected"
+	}
+	return s
+}

@@ -49,7 +49,7 @@ func overlay(span ptrace.Span, l *look, st *canon.Stated) {
 		case canon.Outcome:
 			respell(v, outcomeSpelling)
 		case canon.HumanDecision:
-			respell(v, decisionSpelling)
+			respell(v, canon.DecisionSpelling)
 			hasDecision = true
 		case canon.GateDecision:
 			gate, hasGate = v, true
@@ -63,7 +63,7 @@ func overlay(span ptrace.Span, l *look, st *canon.Stated) {
 	case !hasGate:
 	case human && !hasDecision:
 		// A person is a gate too: what it decided is a person's decision.
-		if d := decisionSpelling(gate.Str()); isDecision(d) {
+		if d := canon.DecisionSpelling(gate.Str()); isDecision(d) {
 			span.Attributes().PutStr(canon.HumanDecision, d)
 			span.Attributes().Remove(canon.GateDecision)
 		}
@@ -111,18 +111,6 @@ func outcomeSpelling(s string) string {
 		return "error"
 	case "cancelled":
 		return "unknown"
-	}
-	return s
-}
-
-func decisionSpelling(s string) string {
-	switch s {
-	case "accept", "allow", "allowed", "confirm":
-		return "approved"
-	case "modify":
-		return "edited"
-	case "reject", "deny", "denied":
-		return "rejected"
 	}
 	return s
 }

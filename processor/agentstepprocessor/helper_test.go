@@ -19,6 +19,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/processor/processortest"
+
+	"github.com/steptrail/steptrail/internal/policy"
 )
 
 // shared is the folder of cases, captures and real runs beside the repository.
@@ -54,6 +56,13 @@ tools:
 prices:
   - {model: "gpt-4o*", input: 2.5, cached: 1.25, output: 10}
 `
+
+func parsePolicy(t testing.TB, text string) *policy.Policy {
+	t.Helper()
+	p, err := policy.Parse([]byte(text), os.LookupEnv)
+	require.NoError(t, err)
+	return p
+}
 
 // newTestState makes the state of a processor with a policy.
 func newTestState(t testing.TB, policy string, change ...func(*Config)) *state {

@@ -15,15 +15,20 @@ import (
 // openRuns are the runs that are still being told, shared by all requests.
 type openRuns struct {
 	mu   sync.Mutex
-	runs *assemble.Open // under mu
+	runs *assemble.Open               // under mu
+	owed map[agent.FindingID]struct{} // under mu; findings that no span carries yet
 }
+
+// maxOwed bounds the findings that wait for a span. The sweep writes them down
+// in any case.
+const maxOwed = 10_000
 
 func newOpenRuns(cfg *Config, p *policy.Policy) *openRuns {
 	judge := func(run *agent.Run, under func(key string) []agent.Act) []agent.Finding {
 		return detect.Run(detect.Input{Run: run, Under: under, Policy: p})
 	}
 	limits := assemble.Limits{Bytes: cfg.MaxOpenBytes, Keep: cfg.MaxOpenTime}
-	return &openRuns{runs: assemble.New(limits, judge)}
+	return &openRuns{runs: assemble.New(limits, judge), owed: make(map[agent.FindingID]struct{})}
 }
 
 // add takes in what one request brought and gives what is now known of the runs
@@ -34,11 +39,29 @@ func (o *openRuns) add(b *batch, now int64) []assemble.Verdict {
 	return o.runs.Add(assemble.Batch{Steps: b.steps, Facts: b.facts, Logs: b.logs}, now)
 }
 
-// due gives the judgements that were put off, and lets quiet runs go.
+// due gives the judgements that were put off, and lets quiet runs go. What is
+// new in them has no span to stand on: it waits for the next one of its run.
 func (o *openRuns) due(now int64) []assemble.Verdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.runs.Due(now)
+	verdicts := o.runs.Due(now)
+	for i := range verdicts {
+		for j := range verdicts[i].Fresh {
+			if len(o.owed) < maxOwed {
+				o.owed[verdicts[i].Fresh[j].ID] = struct{}{}
+			}
+		}
+	}
+	return verdicts
+}
+
+// pay reports whether a finding still waits for a span, and forgets it.
+func (o *openRuns) pay(id agent.FindingID) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.owed[id]
+	delete(o.owed, id)
+	return ok
 }
 
 func (o *openRuns) stats() openStats {
@@ -55,8 +78,8 @@ type spanKey struct {
 }
 
 // mark writes findings onto the spans of the request that they rest on. A
-// finding that is new, and rests on no span of the request, goes onto the last
-// span of the request that belongs to its run.
+// finding that no span carries yet, and that rests on no span of the request,
+// goes onto the last span of the request that belongs to its run.
 func (w *worker) mark(td ptrace.Traces, verdicts []assemble.Verdict) {
 	any := false
 	for i := range verdicts {
@@ -84,7 +107,7 @@ func (w *worker) mark(td ptrace.Traces, verdicts []assemble.Verdict) {
 					marked = true
 				}
 			}
-			if !marked && isFresh(v, f.ID) {
+			if owed := w.s.open.pay(f.ID); !marked && (owed || isFresh(v, f.ID)) {
 				if s := w.lastOf(v.Units); s != nil {
 					canon.WriteFinding(spans[spanKey{s.Trace, s.Span}], f)
 				}
