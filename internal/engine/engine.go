@@ -134,6 +134,9 @@ func (e *Engine) supervise(started chan<- error) {
 	for first := true; ; first = false {
 		begin := time.Now()
 		child, err := startProcess(e.cfg, e.host, e.lock, e.stopping)
+		if err == nil {
+			e.setCurrent(child, nil)
+		}
 		if first {
 			started <- err
 			if err != nil {
@@ -141,7 +144,6 @@ func (e *Engine) supervise(started chan<- error) {
 			}
 		}
 		if err == nil {
-			e.setCurrent(child, nil)
 			e.cfg.Logger.Info("engine started", slog.String("version", child.status.Version),
 				slog.Int("pid", child.handle.Pid), slog.Duration("took", time.Since(begin)))
 			if e.watch(child) {

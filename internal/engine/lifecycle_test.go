@@ -26,12 +26,14 @@ import (
 
 func kill(t *testing.T, pid int) {
 	t.Helper()
+	require.Positive(t, pid) // 0 would be the group of the test itself
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 }
 
 // gone waits until a process has ended.
 func gone(t *testing.T, pid int) {
 	t.Helper()
+	require.Positive(t, pid)
 	require.Eventually(t, func() bool {
 		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			return true
@@ -65,7 +67,7 @@ func TestAKilledEngineIsStartedAgainWithItsData(t *testing.T) {
 	first := e.PID()
 	kill(t, first)
 	require.ErrorIs(t, <-running, engine.ErrUnavailable, "what is under way fails so that it can be retried")
-	gone(t, first)
+	require.Eventually(t, func() bool { return e.PID() != first }, 10*time.Second, time.Millisecond)
 
 	var n uint64
 	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM t").Scan(&n), "the next statement waits for the restart")
@@ -171,6 +173,7 @@ func dialRaw(t *testing.T, e *engine.Engine) net.Conn {
 	conn, err := e.Options("").DialContext(t.Context(), "")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 	return conn
 }
 

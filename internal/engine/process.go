@@ -105,9 +105,7 @@ func (p *process) run(cmd *exec.Cmd, started chan<- error) {
 // handshake tells the child what to do and waits for its answer.
 func (p *process) handshake(message []byte, status *os.File, timeout time.Duration) error {
 	_ = status.SetReadDeadline(time.Now().Add(timeout))
-	if _, err := p.control.Write(append(message, '\n')); err != nil {
-		return p.startError(fmt.Errorf("configure the engine: %w", err))
-	}
+	_, _ = p.control.Write(append(message, '\n')) // it fails where the child has ended, which shows below
 	answer, err := io.ReadAll(io.LimitReader(status, 1<<20))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
