@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"hash/maphash"
 
@@ -74,12 +75,12 @@ func newBatch(stored *storedRows) *Batch {
 func (b *Batch) AddSpan(st *agent.Step, bodies []agent.Body, facts []agent.MessageFacts) {
 	unit := unitHash(st.Tenant, st.Unit)
 	for i := range bodies {
-		if b.fresh(rowKey{unit: unit, row: bodies[i].Ref, week: weekOf(bodies[i].Expires), table: tableMessages}) {
+		if b.fresh(newRowKey(tableMessages, unit, weekOf(bodies[i].Expires), bodies[i].Ref)) {
 			b.messages.append(st.Tenant, st.Unit, &bodies[i])
 		}
 	}
 	for i := range facts {
-		if b.fresh(rowKey{unit: unit, row: facts[i].Ref, week: weekOf(st.Expires), table: tableFacts}) {
+		if b.fresh(newRowKey(tableFacts, unit, weekOf(st.Expires), facts[i].Ref)) {
 			b.facts.append(st.Tenant, st.Unit, st.Expires, &facts[i])
 		}
 	}
@@ -95,10 +96,10 @@ func (b *Batch) AddLog(l agent.LogContent, body agent.Body, facts agent.MessageF
 	if expires == 0 {
 		expires = body.Expires
 	}
-	if b.fresh(rowKey{unit: unit, row: body.Ref, week: weekOf(body.Expires), table: tableMessages}) {
+	if b.fresh(newRowKey(tableMessages, unit, weekOf(body.Expires), body.Ref)) {
 		b.messages.append(l.Tenant, l.Unit, &body)
 	}
-	if b.fresh(rowKey{unit: unit, row: facts.Ref, week: weekOf(expires), table: tableFacts}) {
+	if b.fresh(newRowKey(tableFacts, unit, weekOf(expires), facts.Ref)) {
 		b.facts.append(l.Tenant, l.Unit, expires, &facts)
 	}
 	logKeys(&l, &facts, func(k unitKey) { b.addKey(unit, l.Tenant, l.Unit, "", k, l.Start, expires) })
@@ -230,14 +231,10 @@ func (b *Batch) rowKey(t tableID, i int) rowKey {
 	switch t {
 	case tableMessages:
 		m := b.messages
-		return rowKey{
-			unit: unitHash(m.tenant.Row(i), m.unit.Row(i)), row: m.hash.Row(i), week: weekOf(int64(m.expires.Row(i))), table: t,
-		}
+		return newRowKey(t, unitHash(m.tenant.Row(i), m.unit.Row(i)), weekOf(int64(m.expires.Row(i))), m.hash.Row(i))
 	case tableFacts:
 		m := b.facts
-		return rowKey{
-			unit: unitHash(m.tenant.Row(i), m.unit.Row(i)), row: m.hash.Row(i), week: weekOf(int64(m.expires.Row(i))), table: t,
-		}
+		return newRowKey(t, unitHash(m.tenant.Row(i), m.unit.Row(i)), weekOf(int64(m.expires.Row(i))), m.hash.Row(i))
 	default:
 		m := b.keys
 		return keyOf(unitHash(m.tenant.Row(i), m.unit.Row(i)), m.service.Row(i),
@@ -255,13 +252,12 @@ func (b *Batch) token() string {
 	return b.id
 }
 
-// rowKey names a content-addressed row within this process. Units are hashed
-// with a secret of the process: no sender can make two of them alike.
+// rowKey names a content-addressed row within this process: table, unit, week
+// and row. Units are hashed with a secret of the process, so that no sender can
+// make two of them alike.
 type rowKey struct {
-	unit  uint64
+	place uint64
 	row   [16]byte
-	week  int32
-	table tableID
 }
 
 var seed = maphash.MakeSeed()
@@ -270,14 +266,17 @@ func unitHash(tenant, unit string) uint64 {
 	return maphash.Comparable(seed, agent.UnitID{Tenant: tenant, Unit: unit})
 }
 
+// newRowKey mixes table and week into the hash of the unit.
+func newRowKey(t tableID, unit uint64, week int32, row [16]byte) rowKey {
+	const odd = 0x9e3779b97f4a7c15                                         // the golden ratio: spreads small numbers over the word
+	return rowKey{place: unit ^ (uint64(week)<<8|uint64(t))*odd, row: row} //nolint:gosec // both are small and not negative
+}
+
 func keyOf(unit uint64, service string, k unitKey, week int32) rowKey {
-	r := rowKey{unit: unit, week: week, table: tableKeys}
-	h := maphash.Comparable(seed, [2]string{service, k.token})
-	for i := range 8 {
-		r.row[i] = byte(h >> (8 * i))
-	}
-	r.row[8] = byte(k.role)
-	return r
+	var row [16]byte
+	binary.LittleEndian.PutUint64(row[:], maphash.Comparable(seed, [2]string{service, k.token}))
+	row[8] = byte(k.role)
+	return newRowKey(tableKeys, unit, week, row)
 }
 
 // weekOf numbers the weeks from Monday to Sunday (UTC) that are the partitions.

@@ -68,6 +68,7 @@ type stepTable struct {
 	linkTraces                          *column.Array[*column.Bytes16]
 	linkSpans                           *column.Array[*column.Bytes8]
 	rules                               *column.Array[*column.Dict]
+	facts                               *column.String
 	policyHash                          *column.Dict
 	redacted, dropped                   *column.Int32
 	attributes, attributesJSON          *column.Map[*column.String]
@@ -196,6 +197,7 @@ func (t *stepTable) rest() {
 	t.linkTraces = column.Add(s, "link_traces", column.NewArray(&column.Bytes16{}))
 	t.linkSpans = column.Add(s, "link_spans", column.NewArray(&column.Bytes8{}))
 	t.rules = column.Add(s, "rules", column.NewArray(column.NewDict()))
+	t.facts = column.Add(s, "facts", column.NewString())
 	t.policyHash = column.Add(s, "policy_hash", column.NewDict())
 	t.redacted = column.Add(s, "redacted", &column.Int32{})
 	t.dropped = column.Add(s, "dropped", &column.Int32{})
@@ -322,6 +324,7 @@ func (t *stepTable) appendRest(st *agent.Step) {
 	t.linkTraces.End()
 	t.linkSpans.End()
 	appendDict(t.rules, st.Rules)
+	t.facts.Append(st.Facts)
 	t.policyHash.Append(st.PolicyHash)
 	t.redacted.Append(st.Redacted)
 	t.dropped.Append(st.Dropped)
@@ -361,7 +364,7 @@ func (t *stepTable) row(i int) *agent.Step {
 		Decision: agent.Decision(t.decision.Row(i)), Actor: t.actor.Row(i), Reason: t.reason.Row(i),
 		HandoffTo: t.handoffTo.Row(i),
 		HTTP:      agent.HTTP{Method: t.httpMethod.Row(i), URL: t.httpURL.Row(i), Key: t.httpKey.Row(i)},
-		Rules:     rowDict(t.rules, i), PolicyHash: t.policyHash.Row(i), Redacted: t.redacted.Row(i), Dropped: t.dropped.Row(i),
+		Rules:     rowDict(t.rules, i), Facts: t.facts.Row(i), PolicyHash: t.policyHash.Row(i), Redacted: t.redacted.Row(i), Dropped: t.dropped.Row(i),
 		Attributes: rowAttrs(t.attributes, t.attributesJSON, i),
 		Resource:   rowAttrs(t.resource, t.resourceJSON, i),
 	}

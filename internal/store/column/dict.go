@@ -17,6 +17,7 @@ type Dict struct {
 	vals  []string
 	index map[string]uint32 // nil after decoding, until a value is appended
 	keys  []uint32
+	other uint32 // the value before the run of values that is going on
 	bytes int
 	remap []uint32 // scratch of Take
 }
@@ -32,12 +33,20 @@ func NewDict() *Dict { return new(Dict) }
 
 // Append adds a value.
 func (c *Dict) Append(v string) {
+	// Neighbours are often equal (spans of one run, of one service), or take
+	// turns (model and tool calls).
 	if n := len(c.keys); n > 0 {
-		// Neighbours are often equal: spans of one run, of one service.
-		if last := c.keys[n-1]; c.vals[last] == v {
+		last := c.keys[n-1]
+		if c.vals[last] == v {
 			c.keys = append(c.keys, last)
 			return
 		}
+		if c.vals[c.other] == v {
+			c.keys = append(c.keys, c.other)
+			c.other = last
+			return
+		}
+		c.other = last
 	}
 	c.keys = append(c.keys, c.number(v))
 }
@@ -70,7 +79,7 @@ func (c *Dict) Rows() int { return len(c.keys) }
 // Reset empties the column and keeps its memory.
 func (c *Dict) Reset() {
 	clear(c.vals)
-	c.vals, c.keys, c.bytes = c.vals[:0], c.keys[:0], 0
+	c.vals, c.keys, c.other, c.bytes = c.vals[:0], c.keys[:0], 0, 0
 	clear(c.index)
 }
 
