@@ -21,6 +21,7 @@ type arena struct {
 	order []int32 // every node after its parent
 	runs  []runGroup
 	logs  map[spanKey]*logMessages // content that came as log records
+	use   *scratch
 }
 
 // node is what the passes over all units know of a span. Indices are -1 for
@@ -58,13 +59,20 @@ const few = 24
 
 // newArena runs the passes over all units of the input.
 func newArena(in Input) *arena {
-	a := &arena{in: in, logs: indexLogs(in.Logs)}
+	a := &arena{in: in, logs: indexLogs(in.Logs), use: getScratch()}
 	find := a.merge()
 	a.link(find)
 	a.agents()
 	a.runIDs()
 	a.join()
 	return a
+}
+
+// release gives the scratch memory back; the arena is of no use after it.
+func (a *arena) release() {
+	a.nodes, a.order, a.runs = nil, nil, nil
+	putScratch(a.use)
+	a.use = nil
 }
 
 // merge keeps every span once, in order, and gives a look-up by its ids.
@@ -130,7 +138,7 @@ func compareSteps(x, y *Step) int {
 // so that each comes after its parent.
 func (a *arena) link(find func(spanKey) int32) {
 	n := len(a.steps)
-	a.nodes = make([]node, n)
+	a.nodes = sized(&a.use.nodes, n)
 	for i, s := range a.steps {
 		nd := &a.nodes[i]
 		*nd = node{parent: -1, child: -1, sibling: -1, last: -1, agent: -1, user: -1, dialect: -1, run: -1, top: int32(i), tool: -1, call: -1, cand: -1}
@@ -156,7 +164,7 @@ func (a *arena) link(find func(spanKey) int32) {
 		}
 		a.nodes[p].last = int32(i)
 	}
-	a.order = make([]int32, 0, n)
+	a.order = sized(&a.use.order, n)[:0]
 	for i := range a.nodes {
 		if a.nodes[i].parent < 0 {
 			a.order = append(a.order, int32(i))

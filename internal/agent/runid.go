@@ -157,7 +157,7 @@ func (a *arena) groupByID() {
 
 // collect gives each group its nodes, in order.
 func (a *arena) collect() {
-	all := make([]int32, len(a.nodes))
+	all := sized(&a.use.all, len(a.nodes))
 	if len(a.runs) == 1 {
 		for i := range all {
 			all[i] = int32(i)

@@ -19,9 +19,9 @@ type stepGroup struct {
 // attempt, else the span alone.
 func (b *builder) group() {
 	order := b.ordered()
-	x := grouper{b: b, lanes: make([]laneTail, len(b.lanes))}
-	b.steps = make([]stepGroup, 0, len(order))
-	members := make([]int32, len(order)) // most steps have one attempt
+	x := grouper{b: b, lanes: sized(&b.a.use.tails, len(b.lanes))}
+	b.steps = sized(&b.a.use.steps, len(order))[:0]
+	members := sized(&b.a.use.members, len(order)) // most steps have one attempt
 	for n, i := range order {
 		at := x.find(i)
 		if at < 0 {
@@ -40,7 +40,7 @@ func (b *builder) group() {
 
 // ordered gives the attempts in the order of the spans that name them.
 func (b *builder) ordered() []int32 {
-	order := make([]int32, 0, len(b.cands))
+	order := sized(&b.a.use.ordered, len(b.cands))[:0]
 	sorted := true
 	for i := range b.cands {
 		if b.cands[i].gone {
