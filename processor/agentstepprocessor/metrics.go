@@ -93,20 +93,20 @@ type instrument struct{ name, unit, description string }
 
 // instruments lists the metrics in the order of the README's table.
 var instruments = []instrument{
-	{"agentstep.spans", "{span}", "Spans that came in."},
-	{"agentstep.log_records", "{record}", "Log records that came in."},
-	{"agentstep.steps", "{span}", "Spans that are steps, by kind and by the outcome that they show or state by themselves."},
-	{"agentstep.findings", "{finding}", "Findings that are new to this process, by kind and severity."},
-	{"agentstep.redacted", "{value}", "Values that redaction replaced."},
-	{"agentstep.dropped", "{item}", "Spans, values and attributes that were left out, by reason."},
-	{"agentstep.clamped", "{item}", "Values that were cut and starts that were not believed, by reason."},
-	{"agentstep.unknown_values", "{value}", "Values of our attributes that no enum or number knows, by attribute; they are kept as text."},
-	{"agentstep.kind_conflicts", "{span}", "Spans that state another kind than the policy gives their tool; the policy counts."},
-	{"agentstep.rule_errors", "{span}", "Spans on which a rule of the policy could not be evaluated."},
-	{"agentstep.open_runs", "{group}", "Groups of units that are kept open."},
-	{"agentstep.open_bytes", "By", "Memory of open runs."},
-	{"agentstep.evicted", "{group}", "Groups that were let go at the memory bound; the sweep judges them."},
-	{"agentstep.late_runs", "{run}", "Runs that the stream stopped judging because a span came too late; the sweep judges them."},
+	{"steptrail_stream_spans", "{span}", "Spans that came in."},
+	{"steptrail_stream_log_records", "{record}", "Log records that came in."},
+	{"steptrail_stream_steps", "{span}", "Spans that are steps, by kind and by the outcome that they show or state by themselves."},
+	{"steptrail_findings", "{finding}", "Findings that are new to this process, by kind and severity."},
+	{"steptrail_stream_redacted_values", "{value}", "Values that redaction replaced."},
+	{"steptrail_stream_dropped", "{item}", "Spans, values and attributes that were left out, by reason."},
+	{"steptrail_stream_clamped", "{item}", "Values that were cut and starts that were not believed, by reason."},
+	{"steptrail_stream_unknown_values", "{value}", "Values of our attributes that no enum or number knows, by attribute; they are kept as text."},
+	{"steptrail_stream_kind_conflicts", "{span}", "Spans that state another kind than the policy gives their tool; the policy counts."},
+	{"steptrail_stream_rule_errors", "{span}", "Spans on which a rule of the policy could not be evaluated."},
+	{"steptrail_stream_open_runs", "{group}", "Groups of units that are kept open."},
+	{"steptrail_stream_open_bytes", "By", "Memory of open runs."},
+	{"steptrail_stream_evicted", "{group}", "Groups that were let go at the memory bound; the sweep judges them."},
+	{"steptrail_stream_late_runs", "{run}", "Runs that the stream stopped judging because a span came too late; the sweep judges them."},
 }
 
 // openStats is what the open runs tell.
@@ -129,30 +129,30 @@ func newMetrics(set component.TelemetrySettings, open func() openStats, kinds []
 		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
 		*to, errs = c, append(errs, err)
 	}
-	counter(&m.spans, "agentstep.spans")
-	counter(&m.logs, "agentstep.log_records")
-	counter(&m.steps, "agentstep.steps")
-	counter(&m.findings, "agentstep.findings")
-	counter(&m.redacted, "agentstep.redacted")
-	counter(&m.dropped, "agentstep.dropped")
-	counter(&m.clamped, "agentstep.clamped")
-	counter(&m.unknown, "agentstep.unknown_values")
-	counter(&m.conflicts, "agentstep.kind_conflicts")
-	counter(&m.ruleErrs, "agentstep.rule_errors")
+	counter(&m.spans, "steptrail_stream_spans")
+	counter(&m.logs, "steptrail_stream_log_records")
+	counter(&m.steps, "steptrail_stream_steps")
+	counter(&m.findings, "steptrail_findings")
+	counter(&m.redacted, "steptrail_stream_redacted_values")
+	counter(&m.dropped, "steptrail_stream_dropped")
+	counter(&m.clamped, "steptrail_stream_clamped")
+	counter(&m.unknown, "steptrail_stream_unknown_values")
+	counter(&m.conflicts, "steptrail_stream_kind_conflicts")
+	counter(&m.ruleErrs, "steptrail_stream_rule_errors")
 	gauge := func(to *metric.Int64ObservableGauge, name string) {
 		unit, description := describe(name)
 		g, err := meter.Int64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(description))
 		*to, errs = g, append(errs, err)
 	}
-	gauge(&m.openRuns, "agentstep.open_runs")
-	gauge(&m.openBytes, "agentstep.open_bytes")
+	gauge(&m.openRuns, "steptrail_stream_open_runs")
+	gauge(&m.openBytes, "steptrail_stream_open_bytes")
 	observed := func(to *metric.Int64ObservableCounter, name string) {
 		unit, description := describe(name)
 		c, err := meter.Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
 		*to, errs = c, append(errs, err)
 	}
-	observed(&m.evicted, "agentstep.evicted")
-	observed(&m.late, "agentstep.late_runs")
+	observed(&m.evicted, "steptrail_stream_evicted")
+	observed(&m.late, "steptrail_stream_late_runs")
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (w *worker) isBad(span ptrace.Span) bool {
 	}
 	w.counts.dropped[reason]++
 	w.s.badSpan.Do(func() {
-		w.s.log.Warn("dropped a span without ids; further ones are counted in agentstep.dropped only", zap.String("reason", dropNames[reason]))
+		w.s.log.Warn("dropped a span without ids; further ones are counted in steptrail_stream_dropped only", zap.String("reason", dropNames[reason]))
 	})
 	return true
 }
