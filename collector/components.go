@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 
+	"github.com/steptrail/steptrail/exporter/agentstoreexporter"
 	"github.com/steptrail/steptrail/extension/agentanalyzerextension"
 	"github.com/steptrail/steptrail/extension/agentqueryextension"
 	"github.com/steptrail/steptrail/extension/agentstorageextension"
@@ -59,6 +60,7 @@ func processors() []entry[processor.Factory] {
 
 func exporters() []entry[exporter.Factory] {
 	return []entry[exporter.Factory]{
+		{ours + "exporter/agentstoreexporter", agentstoreexporter.NewFactory()},
 		{core + "exporter/otlpexporter", otlpexporter.NewFactory()},
 		{core + "exporter/otlphttpexporter", otlphttpexporter.NewFactory()},
 		{core + "exporter/debugexporter", debugexporter.NewFactory()},
