@@ -16,6 +16,7 @@ type CallFacts struct {
 	Decision Decision   // the decision, where it is a known one
 	Way      Settlement // it says whether something took effect
 	Made     []Mark     // ids in it, texts or numbers
+	Task     TaskStatus // where it is an object with a status: that
 
 	// Of the arguments.
 	Tool    string  // the tool that they name under `tool`
@@ -44,6 +45,33 @@ const (
 	ResultFormPage                    // text, no JSON, of 32 characters or more
 )
 
+// TaskStatus is how a task stands, as a result says.
+type TaskStatus uint8
+
+// Values of TaskStatus.
+const (
+	TaskUnset   TaskStatus = iota // it says nothing, or nothing that is known
+	TaskReceipt                   // queued, dispatched, pending: taken, not done
+	TaskRunning                   // it goes on
+	TaskDone                      // it was done
+	TaskFailed                    // it was not
+)
+
+// ParseTaskStatus reads the words by which services say how a task stands.
+func ParseTaskStatus(word string) TaskStatus {
+	switch strings.ToLower(word) {
+	case "queued", "dispatched", "pending":
+		return TaskReceipt
+	case "running", "in_progress", "in progress", "processing", "accepted", "scheduled", "started", "waiting":
+		return TaskRunning
+	case "done", "ok", "success", "succeeded", "successful", "completed", "complete", "finished", "applied", "executed", "delivered", "sent", "paid":
+		return TaskDone
+	case "failed", "failure", "error", "errored", "rejected", "cancelled", "canceled", "aborted", "not_applied", "expired":
+		return TaskFailed
+	}
+	return TaskUnset
+}
+
 // Mark is a keyed hash of a short value.
 type Mark uint64
 
@@ -70,7 +98,7 @@ const (
 
 // IsZero reports whether there is nothing to keep.
 func (f *CallFacts) IsZero() bool {
-	return f.Form == ResultFormUnset && !f.Decided && f.Decision == DecisionUnset && f.Way == SettlementUnset && f.Tool == "" &&
+	return f.Form == ResultFormUnset && !f.Decided && f.Decision == DecisionUnset && f.Way == SettlementUnset && f.Task == TaskUnset && f.Tool == "" &&
 		len(f.Made)+len(f.Values)+len(f.Entries)+len(f.Names) == 0 && !f.HashStated && f.InputSize == 0
 }
 
@@ -92,7 +120,7 @@ func (f *CallFacts) Append(dst []byte) []byte {
 	set(f.Tool != "", factsHasTool)
 	set(marks, factsHasMarks)
 	set(f.InputSize != 0, factsHasSize)
-	dst = append(dst, callFactsVersion, head, byte(f.Form), byte(f.Decision), byte(f.Way))
+	dst = append(dst, callFactsVersion, byte(f.Task), head, byte(f.Form), byte(f.Decision), byte(f.Way))
 	if f.InputSize != 0 {
 		dst = binary.AppendVarint(dst, f.InputSize)
 	}
@@ -131,6 +159,7 @@ func ParseCallFacts(s string) CallFacts {
 		return CallFacts{}
 	}
 	var f CallFacts
+	f.Task = TaskStatus(r.byte())
 	head := r.byte()
 	f.Decided, f.HashStated = head&factsDecided != 0, head&factsHashStated != 0
 	f.Form, f.Decision, f.Way = ResultForm(r.byte()), Decision(r.byte()), Settlement(r.byte())
@@ -149,10 +178,18 @@ func ParseCallFacts(s string) CallFacts {
 		}
 		f.Made, f.Entries, f.Names = r.marks(), r.marks(), r.marks()
 	}
-	if r.bad || f.Form > ResultFormPage || f.Decision > DecisionNotApplied || f.Way > SettlementNotApplied {
+	if r.bad || f.Form > ResultFormPage || f.Decision > DecisionNotApplied || f.Way > SettlementNotApplied || f.Task > TaskFailed {
 		return CallFacts{}
 	}
 	return f
+}
+
+// taskOf reads the status of a task out of encoded facts.
+func taskOf(facts string) TaskStatus {
+	if len(facts) < 2 || facts[0] != callFactsVersion {
+		return TaskUnset
+	}
+	return TaskStatus(facts[1])
 }
 
 // factReader reads bytes off a string; a read beyond its end gives zero and sets

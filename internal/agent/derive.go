@@ -21,6 +21,7 @@ func Runs(in Input) []*Run {
 		return all
 	}
 	a := newArena(in)
+	defer a.release()
 	var out []*Run
 	for g := range a.runs {
 		if r := a.derive(int32(g)); r != nil {
@@ -44,6 +45,7 @@ func NewRun(id string, in Input) *Run {
 		return nil
 	}
 	a := newArena(in)
+	defer a.release()
 	for g := range a.runs {
 		if a.runs[g].id == id {
 			return a.derive(int32(g))
@@ -98,8 +100,6 @@ type cand struct {
 	seen     bool
 	parts    bool // one of several attempts inside one model span
 	unsafe   bool
-	step     int32
-	numbered int32
 }
 
 // builder derives one run.
@@ -129,6 +129,7 @@ func (a *arena) derive(g int32) *Run {
 	b.collectHTTP()
 	b.tie()
 	b.outcomes()
+	b.receipts()
 	b.unseen()
 	b.group()
 	return b.build()
@@ -152,7 +153,7 @@ func (b *builder) candidates() {
 			n++
 		}
 	}
-	b.cands = make([]cand, 0, n)
+	b.cands = sized(&b.a.use.cands, n)[:0]
 	for _, at := range b.g.nodes {
 		nd, s := &b.a.nodes[at], b.a.steps[at]
 		if !nd.step && !b.isLoneNode(at) {

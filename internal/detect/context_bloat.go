@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -49,37 +50,44 @@ func (x *scene) largeResults(limit int64, found []agent.Finding) []agent.Finding
 type growth struct {
 	first, before int64
 	shortened     bool
+	broke         moment // the first input that is too large and has doubled
+	size          int64  // of that
 }
 
 func (x *scene) growingInputs(l *lane, limit int64, found []agent.Finding) []agent.Finding {
 	if len(l.models) < 2 {
 		return found
 	}
+	var all []*growth
 	models := map[string]*growth{}
 	for _, m := range l.models {
 		n := inputSize(m.at)
 		if n <= 0 {
 			continue
 		}
-		name := m.at.Step().Model.Requested
-		if name == "" {
-			name = m.at.Step().Model.Served
-		}
+		asked := &m.at.Step().Model
+		name := cmp.Or(asked.Requested, asked.Served)
 		g := models[name]
 		if g == nil {
-			models[name] = &growth{first: n, before: n}
+			g = &growth{first: n, before: n}
+			models[name] = g
+			all = append(all, g)
 			continue
 		}
-		if 10*n <= 9*g.before {
-			g.shortened = true
-		}
+		g.shortened = g.shortened || 10*n <= 9*g.before
 		g.before = n
-		if g.shortened || n <= limit || n < 2*g.first {
+		if g.broke.at == nil && n > limit && n >= 2*g.first {
+			g.broke, g.size = m, n
+		}
+	}
+	for _, g := range all {
+		if g.broke.at == nil || g.shortened {
 			continue
 		}
-		return append(found, agent.Finding{
+		m := g.broke
+		found = append(found, agent.Finding{
 			Severity: agent.SeverityInfo, Step: m.step.ID, Agent: m.step.Agent, DetectedAt: max(m.at.End, m.at.Start), Evidence: []agent.Evidence{evidence(m.at)},
-			Message: "the input of the model grew from " + size(g.first) + " to " + size(n) + " and was never shortened; " + size(limit) +
+			Message: "the input of the model grew from " + size(g.first) + " to " + size(g.size) + " and was never shortened; " + size(limit) +
 				" are thought enough: drop or sum up what is no longer needed",
 		})
 	}

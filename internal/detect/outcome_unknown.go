@@ -68,7 +68,7 @@ func lostHow(a *agent.Attempt) string {
 		return "was let through by the gate, and its end was never reported"
 	case a.Step().Outcome == agent.OutcomeUnknown && a.ErrorType == "" && a.StatusCode == 0:
 		return "says itself that its outcome is not known"
-	case a.Step().Sign == agent.SignReceipt:
+	case a.Step().Sign == agent.SignReceipt, a.Step().Sign == agent.SignOK && a.Facts().Task == agent.TaskReceipt:
 		return "brought only a receipt, and no result followed"
 	}
 	return ended(a)

@@ -81,6 +81,7 @@ func (w *worker) span(scope string, span ptrace.Span) *canon.Record {
 	rec.Step.Call.ResultSent = w.result
 	v := w.decider.decide(rec, w.compared, w.received)
 	w.protectDecided(rec)
+	w.analyzer.CallFacts(rec, w.decider.policy.Reconciles(rec.Step.Call.Tool), !w.arguments.IsZero())
 	w.analyzer.Bodies(rec)
 	rec.Step.Redacted = int32(min(w.guard.replaced+w.analyzer.Replaced, 1<<30)) //nolint:gosec // bounded
 	w.rules(span, rec)

@@ -107,6 +107,7 @@ CREATE TABLE IF NOT EXISTS steps ${STEPTRAIL_ON_CLUSTER:-}
     link_traces            Array(FixedString(16)),
     link_spans             Array(FixedString(8)),
     rules                  Array(LowCardinality(String)),
+    facts                  String,
     policy_hash            LowCardinality(String),
     redacted               Int32,
     dropped                Int32,
