@@ -35,7 +35,28 @@ func (b *builder) scanInputs() map[answerKey][]answered {
 			b.scanInput(int32(i), input, &lanes[c.lane], answers)
 		}
 	}
+	b.scanAgents(answers)
 	return answers
+}
+
+// scanAgents reads the answers in the conversations that agent spans record.
+func (b *builder) scanAgents(answers map[answerKey][]answered) {
+	for _, at := range b.g.nodes {
+		if !b.a.nodes[at].isAgent {
+			continue
+		}
+		s := b.a.steps[at]
+		for _, list := range [...][]Ref{b.a.inputs(s), b.a.outputs(s)} {
+			for _, r := range list {
+				f := b.a.facts(r)
+				for p := 0; f != nil && p < len(f.Answers); p++ {
+					if k := (answerKey{id: f.Answers[p].ID}); k.id != "" {
+						answers[k] = append(answers[k], answered{&f.Answers[p], byAgent, b.a.nodes[at].lane, s.End})
+					}
+				}
+			}
+		}
+	}
 }
 
 func (b *builder) scanInput(i int32, input []Ref, l *laneInput, answers map[answerKey][]answered) {
@@ -80,7 +101,7 @@ func (b *builder) scanInput(i int32, input []Ref, l *laneInput, answers map[answ
 				}
 				k, asked = asked[0], asked[1:]
 			}
-			answers[k] = append(answers[k], answered{x, i, b.cands[i].lane})
+			answers[k] = append(answers[k], answered{x, i, b.cands[i].lane, b.cands[i].start})
 		}
 		if f.UserText {
 			l.users = append(l.users, userMark{input[pos], len(l.users) + 1, pos})

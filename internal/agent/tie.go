@@ -1,6 +1,9 @@
 package agent
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // request is a call that a model asked for.
 type request struct {
@@ -25,9 +28,14 @@ type answerKey struct {
 // answered is an answer to a call as a model input shows it.
 type answered struct {
 	answer *CallAnswer
-	model  int32 // the candidate that read it
+	model  int32 // the candidate that read it; byAgent for an agent's record
 	lane   int32
+	time   int64 // when it was there
 }
+
+// byAgent stands for the conversation that an agent's span records: it comes
+// after every model call.
+const byAgent = math.MaxInt32
 
 // tie connects requested calls, their executions and their answers
 // (conventions, "Request and execution"), and finds new user messages.

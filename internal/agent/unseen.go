@@ -75,7 +75,7 @@ func (b *builder) unseenCall(r *request, kinds map[string]cand) (cand, bool) {
 	if r.answer != nil {
 		c.seen, c.answer = true, r.answer.answer
 		c.result = r.answer.answer.Result
-		c.end = max(c.start, b.cands[r.answer.model].start)
+		c.end = max(c.start, r.answer.time)
 		c.outcome = outcomeOf(r.answer.answer.Sign, c.kind)
 		return c, true
 	}
