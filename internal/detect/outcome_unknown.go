@@ -8,7 +8,11 @@ import (
 // It is open until something settles it, critical past the policy's term, and
 // stays in the history, resolved.
 func outcomeUnknown(x *scene) []agent.Finding {
+	x.awaitEnds()
 	life := x.life()
+	if len(life) == 0 {
+		return nil
+	}
 	found := make([]agent.Finding, 0, len(life))
 	for i := range life {
 		u := &life[i]
@@ -46,6 +50,26 @@ func outcomeUnknown(x *scene) []agent.Finding {
 		found = append(found, f)
 	}
 	return found
+}
+
+// awaitEnds asks for another judgement when acts whose end is still awaited are
+// given up.
+func (x *scene) awaitEnds() {
+	if x.Now == 0 || x.LastArrival == 0 {
+		return
+	}
+	for i := range x.Run.Steps {
+		st := &x.Run.Steps[i]
+		if st.Kind != agent.KindAct {
+			continue
+		}
+		for j := range st.Attempts {
+			if st.Attempts[j].Outcome == agent.OutcomeUnset {
+				x.again(x.LastArrival + int64(x.detection.InFlight))
+				return
+			}
+		}
+	}
 }
 
 // policyRepeatable: the policy says that running the tool again is no double

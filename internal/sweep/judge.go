@@ -18,6 +18,7 @@ type verdict struct {
 	runs     []*agent.Run
 	acts     []agent.Act
 	findings map[string][]agent.Finding // by run
+	next     int64                      // Unix nanoseconds, when time alone may change the findings; 0: never
 }
 
 // judge derives the runs of the units and writes down what differs from what is
@@ -96,9 +97,18 @@ func (s *Sweeper) settle(ctx context.Context, tenant string, vs []*verdict, now 
 	if err != nil {
 		return err
 	}
+	keep := int64(s.policy.Retention(tenant).Findings / time.Second)
 	for _, v := range vs {
 		for _, r := range v.runs {
-			v.findings[r.ID] = detect.Run(detect.Input{Run: r, Under: keys.under, Policy: s.policy})
+			judged := detect.Judge(detect.Input{Run: r, Under: keys.under, Policy: s.policy, Now: now.UnixNano(), LastArrival: v.group.LastArrival})
+			if judged.Next != 0 && (v.next == 0 || judged.Next < v.next) {
+				v.next = judged.Next
+			}
+			found := judged.Findings
+			for i := range found {
+				found[i].Expires = found[i].DetectedAt/int64(time.Second) + keep
+			}
+			v.findings[r.ID] = found
 		}
 	}
 	var d agent.Derived
@@ -145,8 +155,8 @@ func (s *Sweeper) stallAfter(r *agent.Run) time.Duration {
 }
 
 // schedule asks for a group to be judged again when only time can change it:
-// when it becomes quiet, when a call that nobody saw counts as unknown, when a
-// run stalls.
+// when it becomes quiet, when a call that nobody saw counts as unknown, when an
+// unknown outcome is overdue, when a run stalls.
 func (s *Sweeper) schedule(v *verdict, now time.Time, sums []agent.Summary) {
 	if len(v.group.Units) == 0 {
 		return
@@ -158,6 +168,9 @@ func (s *Sweeper) schedule(v *verdict, now time.Time, sums []agent.Summary) {
 		if next.After(now) && (at.IsZero() || next.Before(at)) {
 			at = next
 		}
+	}
+	if v.next != 0 {
+		at = time.Unix(0, v.next)
 	}
 	for i, r := range v.runs {
 		if r.CallsNotSeen > 0 {
