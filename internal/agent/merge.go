@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -161,7 +162,7 @@ func mergeModel(m, b *Model) {
 // rankCost: a reported cost goes before a computed one, any before none.
 func rankCost(s CostSource) int {
 	if s == CostSourceUnset {
-		return int(CostSourceComputed) + 1
+		return math.MaxInt
 	}
 	return int(s)
 }
