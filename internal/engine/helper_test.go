@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,7 +22,24 @@ import (
 
 type engineConfig = engine.Config
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
+func TestMain(m *testing.M) {
+	if code, child := engine.ChildMain(); child {
+		os.Exit(code)
+	}
+	enginetest.Main(m)
+}
+
+// cpuTime is what a process has used of all processors, to 10 ms.
+func cpuTime(t testing.TB, pid int) time.Duration {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	require.NoError(t, err)
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')'):]))
+	var user, system int64
+	_, err = fmt.Sscan(fields[12]+" "+fields[13], &user, &system) // 14 and 15 of proc_pid_stat(5)
+	require.NoError(t, err)
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
 
 // peakMemory is the most that a process had in memory, in bytes.
 func peakMemory(t *testing.T, pid int) int64 {
