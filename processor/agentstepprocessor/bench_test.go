@@ -57,12 +57,19 @@ func heapObjects() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// real gives the recorded runs over and over, one request at a time.
+// real gives the recorded runs over and over, one request at a time, each time
+// as other runs.
 func real(b *testing.B) func(uint32) ptrace.Traces {
 	all := realRuns(b)
 	return func(i uint32) ptrace.Traces {
 		td := ptrace.NewTraces()
 		all[int(i)%len(all)].CopyTo(td)
+		round := byte(int(i) / len(all))
+		eachSpan(td, func(_ ptrace.ResourceSpans, _ ptrace.ScopeSpans, span ptrace.Span) {
+			id := span.TraceID()
+			id[0] += round
+			span.SetTraceID(id)
+		})
 		return td
 	}
 }
