@@ -49,22 +49,24 @@ func (b *builder) describe(r *Run) {
 		if s.PolicyHash != "" && (newest == nil || s.Start >= newest.Start) {
 			newest = s
 		}
-		addOnce(&r.Units, s.Unit)
-		addOnce(&r.Traces, s.Trace)
+		add(&r.Units, s.Unit)
+		add(&r.Traces, s.Trace)
 		if m := cmp.Or(s.Model.Served, s.Model.Requested); m != "" && s.Op == OpModel {
-			addOnce(&r.Models, m)
+			add(&r.Models, m)
 		}
 		if s.Model.PromptVersion != "" {
-			addOnce(&r.PromptVersions, s.Model.PromptVersion)
+			add(&r.PromptVersions, s.Model.PromptVersion)
 		}
 	}
 	if newest != nil {
 		r.PolicyHash = newest.PolicyHash
 	}
-	slices.Sort(r.Units)
-	slices.Sort(r.Models)
-	slices.Sort(r.PromptVersions)
+	for _, list := range [...]*[]string{&r.Units, &r.Models, &r.PromptVersions} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 	slices.SortFunc(r.Traces, TraceID.Compare)
+	r.Traces = slices.Compact(r.Traces)
 }
 
 func first(to *string, s string) {
@@ -73,15 +75,11 @@ func first(to *string, s string) {
 	}
 }
 
-// addOnce appends what is not the last one added; the lists are short, or are
-// of equal neighbours.
-func addOnce[T comparable](list *[]T, x T) {
-	for i := len(*list) - 1; i >= 0; i-- {
-		if (*list)[i] == x {
-			return
-		}
+// add appends what is not the same as the last one added.
+func add[T comparable](list *[]T, x T) {
+	if n := len(*list); n == 0 || (*list)[n-1] != x {
+		*list = append(*list, x)
 	}
-	*list = append(*list, x)
 }
 
 // identify finds the run's roots and its agent.

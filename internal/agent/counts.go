@@ -4,27 +4,27 @@ package agent
 // where one of its attempts does; an attempt counts where it was executed, or
 // was requested and not seen. The array is indexed by Kind.
 func CountsOf(r *Run) [KindOther + 1]KindCounts {
-	var counts [KindOther + 1]KindCounts
+	var all [KindOther + 1]KindCounts
 	for i := range r.Steps {
 		st := &r.Steps[i]
-		n := &counts[st.Kind]
-		any := false
+		n := &all[st.Kind]
+		counts := false
 		for j := range st.Attempts {
 			a := &st.Attempts[j]
 			if !a.Executed {
 				continue
 			}
-			any = true
+			counts = true
 			n.Attempts++
 			if failed(a.Outcome) {
 				n.Errors++
 			}
 		}
-		if any {
+		if counts {
 			n.Steps++
 		}
 	}
-	return counts
+	return all
 }
 
 // UsageOf adds up tokens and cost: per operation (the last attempt of each step

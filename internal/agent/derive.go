@@ -71,35 +71,35 @@ const (
 
 // cand is an attempt while it is being found.
 type cand struct {
-	node     int32   // the span that names it
-	spans    []int32 // all its spans, outermost and earliest first; nil if node only
-	part     uint16
-	frame    int32 // the model span of which it is one of several attempts; -1
-	gone     bool  // folded into another, or no attempt after all
-	op       Op
-	class    class
-	kind     Kind
-	source   KindSource
-	lane     int32
-	tool     string
-	callID   string
-	target   string
-	key      string
-	gate     Gate
-	args     Content
-	sent     Digest
-	result   Content
-	shown    Content // the result as a later input shows it, where the span has none
-	outcome  Outcome
-	start    int64
-	end      int64
-	http     []int32        // topmost HTTP spans below it
-	request  *RequestedCall // what the model asked, where it is known
-	answer   *CallAnswer    // what a later input says of it
-	noSpan   bool
-	seen     bool
-	parts    bool // one of several attempts inside one model span
-	unsafe   bool
+	node    int32   // the span that names it
+	spans   []int32 // all its spans, outermost and earliest first; nil if node only
+	part    uint16
+	frame   int32 // the model span of which it is one of several attempts; -1
+	gone    bool  // folded into another, or no attempt after all
+	op      Op
+	class   class
+	kind    Kind
+	source  KindSource
+	lane    int32
+	tool    string
+	callID  string
+	target  string
+	key     string
+	gate    Gate
+	args    Content
+	sent    Digest
+	result  Content
+	shown   Content // the result as a later input shows it, where the span has none
+	outcome Outcome
+	start   int64
+	end     int64
+	http    []int32        // topmost HTTP spans below it
+	request *RequestedCall // what the model asked, where it is known
+	answer  *CallAnswer    // what a later input says of it
+	noSpan  bool
+	seen    bool
+	parts   bool // one of several attempts inside one model span
+	unsafe  bool
 }
 
 // builder derives one run.

@@ -49,9 +49,10 @@ func (b *builder) modelAbove(at int32) int32 {
 func (b *builder) foldChain(c *cand, kids map[int32]int) {
 	chain := []int32{c.node}
 	head := c.node
-	for up := b.modelAbove(head); up >= 0; up = b.modelAbove(up) {
+	up, n := b.modelAbove(head), 0
+	for ; up >= 0 && n < maxDepth; up, n = b.modelAbove(up), n+1 {
 		if kids[up] > 1 {
-			for ; up >= 0; up = b.modelAbove(up) {
+			for ; up >= 0 && n < maxDepth; up, n = b.modelAbove(up), n+1 {
 				c.frame = up
 				b.cands[b.a.nodes[up].cand].gone = true
 			}

@@ -1,5 +1,7 @@
 package agent
 
+import "slices"
+
 // gateKey is what ties a gate's decision to an act: in one trace, the step id or
 // the key.
 type gateKey struct {
@@ -11,18 +13,17 @@ type gateKey struct {
 // joinGates gives each gate's decision to the attempt it was made for
 // (conventions, "A gate span"). A decision without one stands alone.
 func (b *builder) joinGates() {
-	var acts, gates map[gateKey][]int32
-	any := false
+	found := false
 	for i := range b.cands {
 		if b.cands[i].op == OpGate {
-			any = true
+			found = true
 			break
 		}
 	}
-	if !any {
+	if !found {
 		return
 	}
-	acts, gates = map[gateKey][]int32{}, map[gateKey][]int32{}
+	acts, gates := map[gateKey][]int32{}, map[gateKey][]int32{}
 	for i := range b.cands {
 		c := &b.cands[i]
 		if c.gone || (c.op != OpGate && c.class != classTool) {
@@ -91,14 +92,16 @@ func (b *builder) headOf(at int32) int32 {
 func (b *builder) nextAct(i int32, k gateKey, acts, gates map[gateKey][]int32) int32 {
 	g, s := &b.cands[i], b.span(&b.cands[i])
 	limit := int32(len(b.cands))
-	for _, other := range gates[k] {
-		if other > i && b.span(&b.cands[other]).Instance == s.Instance {
+	from, _ := slices.BinarySearch(gates[k], i+1)
+	for _, other := range gates[k][from:] {
+		if b.span(&b.cands[other]).Instance == s.Instance {
 			limit = other
 			break
 		}
 	}
-	for _, at := range acts[k] {
-		if at < i || b.cands[at].start < g.start {
+	from, _ = slices.BinarySearch(acts[k], i)
+	for _, at := range acts[k][from:] {
+		if b.cands[at].start < g.start {
 			continue
 		}
 		if at > limit && b.cands[at].start >= b.cands[limit].start {

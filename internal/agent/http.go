@@ -40,14 +40,14 @@ func carriesCall(s *Step) bool {
 // collectHTTP finds the requests of each attempt. Those below a model call are
 // its attempts.
 func (b *builder) collectHTTP() {
-	any := false
+	found := false
 	for _, at := range b.g.nodes {
 		if b.a.steps[at].Op == OpHTTP && !b.a.nodes[at].inHTTP {
-			any = true
+			found = true
 			break
 		}
 	}
-	if !any {
+	if !found {
 		return
 	}
 	for i := range b.cands {

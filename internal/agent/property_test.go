@@ -223,25 +223,73 @@ func FuzzRuns(f *testing.F) {
 	})
 }
 
-func TestALongChainOfParentsIsWalkedOnce(t *testing.T) {
-	const n = 20_000
-	var in agent.Input
-	for i := range n {
-		s := &agent.Step{Op: agent.OpNone, Trace: traceOf("t"), Start: int64(n - i)} // every child before its parent
-		s.Span = agent.SpanID{1, byte(i >> 8), byte(i), byte(i >> 16)}
-		if i > 0 {
-			s.Parent = in.Steps[i-1].Span
+// TestHostileShapesTakeNoMoreThanTheirSize derives large inputs of shapes that
+// would take hours if a pass were quadratic in them.
+func TestHostileShapesTakeNoMoreThanTheirSize(t *testing.T) {
+	const n = 10_000
+	shape := func(set func(i int, s *agent.Step)) agent.Input {
+		var in agent.Input
+		for i := range n {
+			s := &agent.Step{Trace: traceOf("t"), Span: numbered(i), Start: int64(i), End: int64(i + n), Index: -1, Sign: agent.SignOK}
+			set(i, s)
+			if s.Unit = s.Explicit(); s.Unit == "" {
+				s.Unit = s.Trace.String()
+			}
+			in.Steps = append(in.Steps, s)
 		}
-		switch i % 3 {
-		case 1:
-			s.Op, s.Agent = agent.OpAgent, "a"
-		case 2:
-			s.Op, s.Call.Tool = agent.OpTool, "get"
-		}
-		s.Unit = s.Trace.String()
-		in.Steps = append(in.Steps, s)
+		return in
 	}
-	runs := agent.Runs(in)
-	require.Len(t, runs, 1)
-	require.Len(t, runs[0].Spans, n)
+	for name, in := range map[string]agent.Input{
+		"a chain of agents and tools, every child before its parent": shape(func(i int, s *agent.Step) {
+			s.Start = int64(n - i)
+			if i > 0 {
+				s.Parent = numbered(i - 1)
+			}
+			s.Op = []agent.Op{agent.OpNone, agent.OpAgent, agent.OpTool}[i%3]
+		}),
+		"model calls at the end of a chain of model calls": shape(func(i int, s *agent.Step) {
+			s.Op, s.Parent = agent.OpModel, numbered(min(max(i-1, 0), n/2))
+		}),
+		"sub-agents that all run at once": shape(func(i int, s *agent.Step) {
+			if s.Op, s.Agent = agent.OpAgent, "a"; i > 0 {
+				s.Parent = numbered(0)
+			}
+		}),
+		"one run in as many traces as spans": shape(func(i int, s *agent.Step) {
+			s.Op, s.RunID, s.Trace = agent.OpTool, "R", agent.TraceID(append([]byte("traces: "), s.Span[:]...))
+		}),
+		"runs that all link into one": shape(func(i int, s *agent.Step) {
+			s.Op, s.Trace = agent.OpTool, agent.TraceID(append([]byte("traces: "), s.Span[:]...))
+			s.Links = []agent.Link{{Trace: agent.TraceID(append([]byte("traces: "), make([]byte, 8)...))}}
+		}),
+		"gates and acts under one key": shape(func(i int, s *agent.Step) {
+			s.Op, s.Call.Key, s.Call.Tool = []agent.Op{agent.OpGate, agent.OpTool}[i%2], "k", "pay"
+		}),
+		"clients and servers that all overlap": shape(func(i int, s *agent.Step) {
+			s.Op, s.Call.Tool, s.SpanKind = agent.OpTool, "pay", []string{"client", "server"}[i%2]
+		}),
+		"attempts of one step": shape(func(i int, s *agent.Step) {
+			s.Op, s.StepID, s.Attempt = agent.OpTool, "s", int32(n-i)
+		}),
+		"requests under one tool": shape(func(i int, s *agent.Step) {
+			s.Op, s.HTTP = agent.OpHTTP, agent.HTTP{Method: "POST", URL: "/x"}
+			if i == 0 {
+				s.Op = agent.OpTool
+			} else {
+				s.Parent = numbered(0)
+			}
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			spans := 0
+			for _, r := range agent.Runs(in) {
+				spans += len(r.Spans)
+			}
+			require.Equal(t, n, spans)
+		})
+	}
+}
+
+func numbered(i int) agent.SpanID {
+	return agent.SpanID{1, byte(i >> 16), byte(i >> 8), byte(i)}
 }

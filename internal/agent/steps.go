@@ -157,10 +157,8 @@ func (b *builder) engineStep(c *cand) string {
 	if id := b.span(c).DialectStep; id != "" || c.op != OpModel {
 		return id
 	}
-	for up := b.a.nodes[c.node].parent; up >= 0 && !b.a.nodes[up].isAgent && !isModel(b.a.steps[up]); up = b.a.nodes[up].parent {
-		if b.a.steps[up].Op == OpTool {
-			return b.a.steps[up].DialectStep
-		}
+	if up := b.a.nodes[c.node].tool; up >= 0 {
+		return b.a.steps[up].DialectStep
 	}
 	return ""
 }
@@ -227,7 +225,8 @@ func (x *grouper) byCheckpoint(c *cand) int32 {
 // nodeFailed reports whether the graph node around an attempt ended badly.
 func (b *builder) nodeFailed(c *cand) bool {
 	ns := b.span(c).Checkpoint
-	for up := b.a.nodes[c.node].parent; up >= 0 && !b.a.nodes[up].isAgent; up = b.a.nodes[up].parent {
+	up := b.a.nodes[c.node].parent
+	for n := 0; up >= 0 && n < maxDepth && !b.a.nodes[up].isAgent; up, n = b.a.nodes[up].parent, n+1 {
 		s := b.a.steps[up]
 		if s.Op == OpWorkflow && s.Checkpoint == ns {
 			switch s.Sign {

@@ -67,7 +67,7 @@ func (o *Open) noteCall(g *group, service, id string, asks bool) *group {
 		list = &c.asks
 	}
 	if !slices.Contains(*list, g) {
-		if len(*list) >= maxCallGroups {
+		if len(*list) >= maxCallGroups || len(g.calls) >= maxCalls {
 			return g
 		}
 		if !slices.Contains(c.asks, g) && !slices.Contains(c.runs, g) {
@@ -100,6 +100,9 @@ func (o *Open) noteCall(g *group, service, id string, asks bool) *group {
 	}
 	return g
 }
+
+// maxCalls bounds the call ids of one group that wait for their execution.
+const maxCalls = 4096
 
 // maxCallGroups bounds the groups that are told apart under one call id.
 const maxCallGroups = 4
