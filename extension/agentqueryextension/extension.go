@@ -30,6 +30,8 @@ const (
 	idleTimeout       = 2 * time.Minute
 	// stallAfter is the wall-time limit of runs to which the policy gives none.
 	stallAfter = time.Hour
+	// drainTimeout keeps a long history from holding up the collector's stop.
+	drainTimeout = 5 * time.Second
 )
 
 var (
@@ -43,6 +45,7 @@ type server struct {
 	cfg    *Config
 	set    component.TelemetrySettings
 	policy *policy.Policy
+	now    func() time.Time
 
 	storage   agentstorageextension.Storage
 	pipelines atomic.Bool // they run
@@ -57,7 +60,7 @@ func newServer(set extension.Settings, cfg *Config) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &server{cfg: cfg, set: set.TelemetrySettings, policy: p}, nil
+	return &server{cfg: cfg, set: set.TelemetrySettings, policy: p, now: time.Now}, nil
 }
 
 // Dependencies makes the collector start the storage first and stop it last.
@@ -72,7 +75,7 @@ func (s *server) Start(ctx context.Context, host component.Host) error {
 	handler, err := query.New(query.Options{
 		Reader: s.reader, Ready: s.ready, Timing: timing(s.policy), HostAllowed: s.cfg.hostAllowed(),
 		RequestTimeout: s.cfg.RequestTimeout, HistoryTimeout: s.cfg.HistoryTimeout, MaxRequests: s.cfg.MaxRequests,
-		Registry: prometheus.NewRegistry(), Log: s.set.Logger,
+		Registry: prometheus.NewRegistry(), Now: s.now, Log: s.set.Logger,
 	})
 	if err != nil {
 		return err
@@ -126,9 +129,6 @@ func (s *server) Shutdown(ctx context.Context) error {
 	s.done.Wait()
 	return err
 }
-
-// drainTimeout keeps a long history from holding up the collector's stop.
-const drainTimeout = 5 * time.Second
 
 // ready is nil once the storage is migrated and the pipelines run. Its error
 // names what is missing and nothing else: clients read it.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,6 +68,8 @@ func serve(t testing.TB, f *fakeStorage, edit func(*Config)) (*server, string) {
 	require.NoError(t, cfg.Validate())
 	s, err := newServer(extensiontest.NewNopSettings(Type), cfg)
 	require.NoError(t, err)
+	var asked atomic.Int64
+	s.now = func() time.Time { return time.Now().Add(time.Duration(asked.Add(1)) * time.Second) } // no list reuses what another derived
 	require.NoError(t, s.Start(t.Context(), hostWith(f)))
 	t.Cleanup(func() { require.NoError(t, s.Shutdown(context.Background())) })
 	return s, "http://" + s.listener.Addr().String()
