@@ -40,7 +40,13 @@ func benchSteps(run string, n int) []*agent.Step {
 
 // BenchmarkAdd adds runs of so many steps in requests of so many spans, judged
 // by all detectors, in a stream of 1,000 spans a second.
-func BenchmarkAdd(b *testing.B) {
+func BenchmarkAdd(b *testing.B) { benchAdd(b, judge) }
+
+// BenchmarkAddUnjudged is BenchmarkAdd without detectors: grouping and
+// derivation alone.
+func BenchmarkAddUnjudged(b *testing.B) { benchAdd(b, nil) }
+
+func benchAdd(b *testing.B, judge assemble.Judge) {
 	for _, bc := range []struct{ steps, request int }{{10, 10}, {10, 1}, {1000, 100}, {1000, 1}, {100_000, 512}, {100_000, 1}} {
 		b.Run(fmt.Sprintf("steps=%d/request=%d", bc.steps, bc.request), func(b *testing.B) {
 			b.ReportAllocs()
