@@ -47,7 +47,7 @@ func encodeCursor(list byte, h filterHash, at int64, id string) string {
 	b := make([]byte, 0, cursorHead+len(id))
 	b = append(b, cursorVersion, list)
 	b = append(b, h[:]...)
-	b = binary.BigEndian.AppendUint64(b, uint64(at)) //nolint:gosec // bits are kept
+	b = binary.BigEndian.AppendUint64(b, uint64(at))
 	return base64.RawURLEncoding.EncodeToString(append(b, id...))
 }
 
@@ -62,7 +62,7 @@ func decodeCursor(list byte, h filterHash, s string) (at int64, id string, err e
 	if filterHash(b[2:2+filterHashLen]) != h {
 		return 0, "", badParameter("cursor", "belongs to a query with other filters; repeat the filters of the first page")
 	}
-	return int64(binary.BigEndian.Uint64(b[2+filterHashLen:])), string(b[cursorHead:]), nil //nolint:gosec // bits are kept
+	return int64(binary.BigEndian.Uint64(b[2+filterHashLen:])), string(b[cursorHead:]), nil
 }
 
 func (f RunFilter) cursor(last agent.Summary) string {

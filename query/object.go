@@ -123,7 +123,7 @@ func millis(start, end int64) float64 {
 	if end <= start {
 		return 0
 	}
-	return float64(uint64(end)-uint64(start)) / 1e6 //nolint:gosec // the difference of any two moments fits
+	return float64(uint64(end)-uint64(start)) / 1e6 // the difference of any two moments fits
 }
 
 // share keeps a share between 0 and 1; what is no number is 0.

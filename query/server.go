@@ -117,7 +117,7 @@ func (s *Server) routes() *gin.Engine {
 	e.GET("/metrics", gin.WrapH(promhttp.HandlerFor(s.opts.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: s.opts.RequestTimeout})))
 
 	strict := api.NewStrictHandlerWithOptions(s, nil, api.StrictGinServerOptions{
-		RequestErrorHandlerFunc: func(c *gin.Context, err error) {
+		RequestErrorHandlerFunc: func(c *gin.Context, _ error) {
 			s.fail(c, newProblem(http.StatusBadRequest, "the request cannot be read"))
 		},
 		HandlerErrorFunc:         s.fail,

@@ -71,7 +71,7 @@ func serve(t testing.TB, f *fakeStorage, edit func(*Config)) (*server, string) {
 	var asked atomic.Int64
 	s.now = func() time.Time { return time.Now().Add(time.Duration(asked.Add(1)) * time.Second) } // no list reuses what another derived
 	require.NoError(t, s.Start(t.Context(), hostWith(f)))
-	t.Cleanup(func() { require.NoError(t, s.Shutdown(context.Background())) })
+	t.Cleanup(func() { require.NoError(t, s.Shutdown(context.Background())) }) //nolint:usetesting // the test's own context has ended by then
 	return s, "http://" + s.listener.Addr().String()
 }
 

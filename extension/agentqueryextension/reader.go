@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
-
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/engine"
 	"github.com/steptrail/steptrail/internal/store"
@@ -69,8 +67,7 @@ func classify(err error) error {
 		return err
 	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("%w: %w", query.ErrNotFound, err)
-	case errors.Is(err, engine.ErrUnavailable), errors.Is(err, clickhouse.ErrAcquireConnTimeout),
-		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), isNet(err):
+	case errors.Is(err, engine.ErrUnavailable), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), isNet(err):
 		return fmt.Errorf("%w: %w", query.ErrUnavailable, err)
 	default:
 		return err

@@ -46,7 +46,7 @@ type Money int64
 // MarshalJSON never fails.
 func (m Money) MarshalJSON() ([]byte, error) {
 	b := make([]byte, 0, 24)
-	n := uint64(m) //nolint:gosec // two's complement, undone below
+	n := uint64(m) // two's complement, undone below
 	if m < 0 {
 		b = append(b, '-')
 		n = -n
