@@ -145,3 +145,22 @@ func DecisionSpelling(s string) string {
 	}
 	return s
 }
+
+// Reads reports whether the canonical form reads an attribute of that name on a
+// span or log record. There are fewer than a hundred of them.
+func Reads(k string) bool {
+	switch k {
+	case RunID, RunParentID, RunOutcome, TaskType, ScenarioID, StepID, StepIndex, StepAttempt, StepKind, ToolEffect, Target,
+		IdempotencyKey, GateDecision, Outcome, OnUnknown, Reconciles, ReconcileResult, HumanDecision, HumanActor, HumanReason,
+		EscalationReason, ContextHash, ContextRef, ArgumentsHash, ResultHash, PromptVersion, CostUSD,
+		StepKindSource, RunIDSource, PolicyHash, Redacted, CostSource, Truncated, Facts,
+		OperationName, ProviderName, RequestModel, RequestTemperature, RequestTopP, RequestMaxTokens, RequestSeed, ResponseModel,
+		ResponseID, FinishReasons, InputTokens, OutputTokens, CacheReadTokens, CacheWriteTokens, ReasoningTokens, ConversationID,
+		AgentName, AgentID, AgentVersion, ToolName, ToolType, ToolCallID, ToolArguments, ToolResult, SystemInstructions,
+		InputMessages, OutputMessages, PromptName, HandoffFrom, HandoffTo, SessionID, UserID, ErrorType, HTTPMethod, HTTPStatus,
+		HTTPKeyHeader, URLFull, URLPath, DBOperation, DBSystem, RPCSystem, RPCStatus, ServiceName, ServiceInstanceID,
+		ExceptionType, ExceptionMessage, EventName:
+		return true
+	}
+	return false
+}

@@ -1,6 +1,8 @@
 package agentstepprocessor
 
 import (
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -80,9 +82,11 @@ func (b *batch) addFact(f *agent.MessageFacts) {
 	}
 }
 
-// addLog reads back the messages of an annotated log record.
+// addLog reads back the messages of an annotated log record. What it keeps owns
+// its memory.
 func (b *batch) addLog(r *canon.Reader, lr plog.LogRecord) {
 	for _, m := range r.Log(lr) {
+		m.Content.Tenant, m.Content.Unit = strings.Clone(m.Content.Tenant), strings.Clone(m.Content.Unit)
 		b.logs = append(b.logs, m.Content)
 		b.addFact(&m.Facts)
 	}

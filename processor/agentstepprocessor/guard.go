@@ -164,30 +164,27 @@ func (g *guard) group(m pcommon.Map) int {
 	if !valid {
 		validKeys(m)
 	}
-	return g.limit(m, 0)
+	return g.limit(m)
 }
 
 // limit removes attributes beyond the allowed number, the last ones first, but
-// none that the canonical form needs. known is how many of those there are.
-func (g *guard) limit(m pcommon.Map, known int) int {
-	over := m.Len() - known - g.maxCount
-	if over <= 0 {
+// none that the canonical form reads. It returns how many.
+func (g *guard) limit(m pcommon.Map) int {
+	if m.Len() <= g.maxCount {
 		return 0
 	}
-	kept := 0
+	others, removed := 0, 0
 	m.RemoveIf(func(k string, _ pcommon.Value) bool {
-		if isKnown(k) {
+		if canon.Reads(k) {
 			return false
 		}
-		kept++
-		return kept > g.maxCount
+		if others++; others > g.maxCount {
+			removed++
+			return true
+		}
+		return false
 	})
-	return over
-}
-
-// isKnown tells the names that the canonical form reads.
-func isKnown(k string) bool {
-	return strings.HasPrefix(k, canon.Prefix) || strings.HasPrefix(k, "gen_ai.") || strings.HasPrefix(k, "http.") || strings.HasPrefix(k, "url.")
+	return removed
 }
 
 // validKeys writes names that are no valid UTF-8 anew.

@@ -142,7 +142,7 @@ func TestTenThousandAttributesAreLimitedAndThoseOfOursStay(t *testing.T) {
 	s := newTestState(t, taskPolicy)
 	td, span := oneSpan(nil)
 	for i := range 10_000 {
-		span.Attributes().PutInt("x"+strings.Repeat("y", i%7)+string(rune('a'+i%26))+time.Duration(i).String(), int64(i))
+		span.Attributes().PutInt([]string{"x", "agent.x", "gen_ai.x"}[i%3]+strings.Repeat("y", i%7)+string(rune('a'+i%26))+time.Duration(i).String(), int64(i))
 	}
 	span.Attributes().PutStr("gen_ai.operation.name", "execute_tool")
 	span.Attributes().PutStr("gen_ai.tool.name", "refund_payment")

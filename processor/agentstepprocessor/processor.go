@@ -9,23 +9,19 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/assemble"
 	"github.com/steptrail/steptrail/internal/canon"
 )
 
 // processTraces annotates the spans of one request and passes them on. A span
 // without ids is dropped alone.
 func (s *state) processTraces(ctx context.Context, td ptrace.Traces) (ptrace.Traces, error) {
-	w := <-s.workers
-	w.start()
-	w.traces(td)
-	verdicts := s.open.add(&w.batch, w.received)
-	w.mark(td, verdicts)
-	s.metrics.add(ctx, &w.counts)
-	w.end()
-	s.workers <- w
-	for _, v := range verdicts {
-		s.countFindings(ctx, v.Fresh)
-	}
+	s.work(ctx, func(w *worker) []assemble.Verdict {
+		w.traces(td)
+		verdicts := s.open.add(&w.batch, w.received)
+		w.mark(td, verdicts)
+		return verdicts
+	})
 	if td.ResourceSpans().Len() == 0 {
 		return td, processorhelper.ErrSkipProcessingData
 	}
@@ -35,17 +31,27 @@ func (s *state) processTraces(ctx context.Context, td ptrace.Traces) (ptrace.Tra
 // processLogs redacts the log records of one request, brings those that hold
 // content into the canonical form, and passes all on.
 func (s *state) processLogs(ctx context.Context, ld plog.Logs) (plog.Logs, error) {
-	w := <-s.workers
-	w.start()
-	w.logs(ld)
-	verdicts := s.open.add(&w.batch, w.received)
-	s.metrics.add(ctx, &w.counts)
-	w.end()
-	s.workers <- w
-	for _, v := range verdicts {
-		s.countFindings(ctx, v.Fresh)
-	}
+	s.work(ctx, func(w *worker) []assemble.Verdict {
+		w.logs(ld)
+		return s.open.add(&w.batch, w.received)
+	})
 	return ld, nil
+}
+
+// work lends a worker for one request, counts what it did, and takes it back,
+// whatever happens.
+func (s *state) work(ctx context.Context, f func(*worker) []assemble.Verdict) {
+	w := <-s.workers
+	defer func() {
+		w.end()
+		s.workers <- w
+	}()
+	w.start()
+	verdicts := f(w)
+	s.metrics.add(ctx, &w.counts)
+	for i := range verdicts {
+		s.countFindings(ctx, verdicts[i].Fresh)
+	}
 }
 
 func (s *state) countFindings(ctx context.Context, fresh []agent.Finding) {

@@ -99,31 +99,26 @@ func (w *worker) protectSpan(span ptrace.Span) {
 	w.analyzer.Begin(w.tenant, g.protect, startOf(span))
 	w.arguments, w.result, w.compared = agent.Digest{}, agent.Digest{}, ""
 	at := span.Attributes()
-	known, drop, broken := 0, false, false
+	drop, broken := false, false
 	for k, v := range at.All() {
 		if !utf8.ValidString(k) {
 			broken = true
 		}
 		switch treatmentOf(k) {
 		case keepID:
-			known++
 			w.id(v)
 		case keepKey:
-			known++
 			w.rewrite(v, g.protect.Key)
 		case keepTarget:
-			known++
 			w.rewrite(v, g.protect.Target)
 		case content:
-			known++
 			w.content(k, v)
 		case stated:
 			drop = true
 			w.statedHash(k, v)
 		default:
 			if isNumber(v) && strings.HasPrefix(k, "gen_ai.") {
-				known++ // counts and parameters hold nothing of a person
-				continue
+				continue // counts and parameters hold nothing of a person
 			}
 			g.attribute(k, v)
 		}
@@ -134,7 +129,7 @@ func (w *worker) protectSpan(span ptrace.Span) {
 	if drop {
 		at.RemoveIf(func(k string, _ pcommon.Value) bool { return treatmentOf(k) == stated })
 	}
-	dropped := g.limit(at, known)
+	dropped := g.limit(at)
 	span.SetDroppedAttributesCount(addCount(span.DroppedAttributesCount(), dropped))
 	w.counts.dropped[dropAttributes] += int64(dropped)
 	span.SetName(g.name("span.name", span.Name()))
@@ -338,7 +333,7 @@ func (w *worker) logRecord(lr plog.LogRecord, ordinal int) *canon.Record {
 			g.attribute(k, v)
 		}
 	}
-	w.counts.dropped[dropAttributes] += int64(g.limit(at, 0))
+	w.counts.dropped[dropAttributes] += int64(g.limit(at))
 	g.value("body", lr.Body(), 0)
 	lr.SetSeverityText(g.name("severity_text", lr.SeverityText()))
 	lr.SetEventName(valid(lr.EventName()))
