@@ -27,6 +27,8 @@ type caseFile struct {
 type casePolicy struct {
 	Limits map[string]float64        `json:"limits"`
 	Tools  map[string]map[string]any `json:"tools"`
+
+	file string // of a scenario
 }
 
 type caseRun struct {
@@ -73,8 +75,10 @@ type caseStep struct {
 	Resend    int             `json:"resend"`
 	GateOnly  bool            `json:"gate_only"`
 
-	// Attributes are set as they stand; only the project's own cases have them.
+	// Only the project's own cases have these: attributes as they stand, and how
+	// often the step comes, each a second after the one before.
 	Attributes map[string]any `json:"attributes"`
+	Times      int            `json:"times"`
 }
 
 type caseError struct {

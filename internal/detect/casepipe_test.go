@@ -65,6 +65,7 @@ func (p *pipe) read(td ptrace.Traces) {
 				r.Scope(ss.Scope())
 				rec := r.Span(span)
 				step := rec.Step
+				step.Received = max(step.Start, step.End)
 				p.input.Steps = append(p.input.Steps, &step)
 				for i := range rec.Facts {
 					f := rec.Facts[i]
