@@ -21,8 +21,9 @@ step of a run, flags loops, duplicate side effects and unknown outcomes, and kee
 
 Exit status: 0 on success and after a clean shutdown, 1 on failure, 2 on wrong usage.`,
 		Example: `  steptrail serve
-  steptrail validate --config mine.yaml
-  steptrail components`,
+  steptrail runs
+  steptrail run RUN_ID
+  steptrail findings --status open`,
 		Version: version,
 		// How many letters a mistyped subcommand may be off to get a suggestion.
 		SuggestionsMinimumDistance: 2,
@@ -50,6 +51,11 @@ Exit status: 0 on success and after a clean shutdown, 1 on failure, 2 on wrong u
 		printConfigCommand(upstream["print-config"]),
 		componentsCommand(upstream["components"]),
 		featureGateCommand(upstream["featuregate"]),
+		newRunsCommand(),
+		newRunCommand(),
+		newFindingsCommand(),
+		newMigrateCommand(),
+		newSweepCommand(),
 		newVersionCommand(version),
 		newEngineHostCommand(),
 	)
