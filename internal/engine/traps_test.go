@@ -260,9 +260,16 @@ func TestTheEngineOpensNoFilesForItsClients(t *testing.T) {
 	} {
 		refusal(t, e, code, statement)
 	}
-	// Relative names lead to an empty folder.
-	got := post(t, e, url.Values{"database": {"default"}}, strings.NewReader("SELECT * FROM `config.xml`"), nil)
-	assert.Equal(t, http.StatusInternalServerError, got.status, got.body)
+	for _, statement := range []string{
+		"SELECT * FROM `config.xml`",                                 // a relative name leads to an empty folder
+		"SELECT * FROM default.file('" + secret + "', LineAsString)", // a qualified name is no function
+		"SELECT default.file('" + secret + "')",
+		"CREATE TABLE f (a String) ENGINE = default.File(TSV, '" + secret + "')",
+	} {
+		got := post(t, e, url.Values{"database": {"default"}}, strings.NewReader(statement), nil)
+		assert.Equal(t, http.StatusInternalServerError, got.status, "%s: %s", statement, got.body)
+		assert.NotContains(t, got.body, "secret\n")
+	}
 	assert.NoFileExists(t, out)
 }
 

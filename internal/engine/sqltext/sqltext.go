@@ -101,7 +101,8 @@ func (p *parser) punct(c byte) error {
 	switch c {
 	case '(':
 		p.depth++
-		if (p.prev.kind == tokenWord || p.prev.kind == tokenQuoted) && reachesOut(p.bare(p.prev)) {
+		// Behind a dot it is a table of that name with its columns.
+		if (p.prev.kind == tokenWord || p.prev.kind == tokenQuoted) && !p.isPunct(p.prev2, '.') && reachesOut(p.bare(p.prev)) {
 			return &Error{Code: CodeAccessDenied, Message: fmt.Sprintf(
 				"Not enough privileges: %s reads or writes outside the engine", p.bare(p.prev))}
 		}

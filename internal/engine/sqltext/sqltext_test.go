@@ -51,6 +51,7 @@ func TestParse(t *testing.T) {
 		{"a table named like a keyword behind a dot", "INSERT INTO db.format FORMAT TSV", Statement{Kind: InsertData, Text: "INSERT INTO db.format ", Format: "TSV"}},
 		{"a function whose name only begins like file", "SELECT filesystemAvailable(), URLHash('x')",
 			Statement{Kind: Select, Text: "SELECT filesystemAvailable(), URLHash('x')"}},
+		{"a qualified table named file", "INSERT INTO db.file (a) VALUES (1)", Statement{Text: "INSERT INTO db.file (a) VALUES (1)"}},
 		{"a column named url", "SELECT url, `file` FROM t", Statement{Kind: Select, Text: "SELECT url, `file` FROM t"}},
 	}
 	for _, tt := range tests {
