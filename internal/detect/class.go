@@ -69,27 +69,31 @@ func (c *classes) anchor(id classID) string {
 }
 
 // equalCalls gives the run's classes, filled with all its tool calls in order of
-// time.
+// time, and notes the class of each in the timeline.
 func (x *scene) equalCalls() *classes {
 	if x.classed {
 		return x.classes
 	}
 	x.classed = true
 	line := x.timeline()
-	x.classes = newClasses(len(line))
-	for _, m := range line {
-		switch m.step.Kind {
-		case agent.KindRead, agent.KindAct, agent.KindReconcile, agent.KindHuman:
-			x.classes.of(m.at)
-		default:
+	n := 0
+	for i := range line {
+		if isCall(line[i].step.Kind) {
+			n++
+		}
+	}
+	x.classes = newClasses(n)
+	for i := range line {
+		if isCall(line[i].step.Kind) {
+			line[i].class = x.classes.of(line[i].at)
 		}
 	}
 	return x.classes
 }
 
-// unseen reports whether neither arguments nor their hash were recorded.
-func unseen(a *agent.Attempt) bool {
-	return a.Arguments.Digest.IsZero() && a.Sent.IsZero()
+// isCall reports whether steps of a kind are tool calls.
+func isCall(k agent.Kind) bool {
+	return k == agent.KindRead || k == agent.KindAct || k == agent.KindReconcile
 }
 
 // stepAnchor names a step in a finding's id: the identity that its spans state,

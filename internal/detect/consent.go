@@ -141,7 +141,7 @@ func (x *scene) toolAround(s *agent.Step) string {
 
 func (c *consents) index() {
 	c.byTool, c.byID, c.byPlace, c.byClass = map[string][]int{}, map[string][]int{}, map[string][]int{}, map[classID][]int{}
-	classes := c.x.equalCalls()
+	c.x.equalCalls()
 	for _, m := range c.x.timeline() {
 		if m.step.Kind != agent.KindAct || !m.at.Executed {
 			continue
@@ -155,8 +155,8 @@ func (c *consents) index() {
 		if m.at.Target != "" {
 			c.byPlace[m.at.Target] = append(c.byPlace[m.at.Target], n)
 		}
-		if class := classes.of(m.at); class != 0 {
-			c.byClass[class] = append(c.byClass[class], n)
+		if m.class != 0 {
+			c.byClass[m.class] = append(c.byClass[m.class], n)
 		}
 	}
 	for _, a := range c.all {
@@ -250,11 +250,10 @@ func (c *consents) first(a *consent, list []int, fits func(moment) bool) int {
 func (c *consents) give(a *consent, n int) {
 	m := c.acts[n]
 	c.giveStep(a, m.step)
-	class := c.x.equalCalls().of(m.at)
-	if class == 0 {
+	if m.class == 0 {
 		return
 	}
-	list := c.byClass[class]
+	list := c.byClass[m.class]
 	var done int64 // when the first of them ended ok; 0: none has
 	i := sort.Search(len(list), func(i int) bool { return c.acts[list[i]].at.Start >= a.end })
 	for _, k := range list[i:min(len(list), i+maxUnderKey)] {

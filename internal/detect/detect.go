@@ -45,29 +45,27 @@ type detector struct {
 
 // detectors is every detector, in the order of their findings. None depends on
 // another; what several need is worked out once, in scene.
-func detectors() []detector {
-	return []detector{
-		{[]string{"loop.repeat"}, loopRepeat},
-		{[]string{"loop.cycle"}, loopCycle},
-		{[]string{"loop.handoff"}, loopHandoff},
-		{[]string{"loop.stall"}, loopStall},
-		{[]string{"key.duplicate"}, keyDuplicate},
-		{[]string{"key.missing"}, keyMissing},
-		{[]string{"key.drift"}, keyDrift},
-		{[]string{"key.collision"}, keyCollision},
-		{[]string{"outcome.unknown"}, outcomeUnknown},
-		{[]string{"outcome.unsafe_retry"}, outcomeUnsafeRetry},
-		{[]string{"effect.duplicate"}, effectDuplicate},
-		{[]string{"retry.storm"}, retryStorm},
-		{[]string{"retry.drift"}, retryDrift},
-		{[]string{"limit.steps", "limit.tool_calls", "limit.tokens", "limit.wall_time", "limit.cost"}, limits},
-		{[]string{"approval.missing", "approval.stale"}, approvals},
-		{[]string{"action.forbidden"}, actionForbidden},
-		{[]string{"tool.unclassified"}, toolUnclassified},
-		{[]string{"context.bloat"}, contextBloat},
-		{[]string{"rule"}, rules},
-		{[]string{"run.stalled"}, runStalled},
-	}
+var detectors = [...]detector{
+	{[]string{"loop.repeat"}, loopRepeat},
+	{[]string{"loop.cycle"}, loopCycle},
+	{[]string{"loop.handoff"}, loopHandoff},
+	{[]string{"loop.stall"}, loopStall},
+	{[]string{"key.duplicate"}, keyDuplicate},
+	{[]string{"key.missing"}, keyMissing},
+	{[]string{"key.drift"}, keyDrift},
+	{[]string{"key.collision"}, keyCollision},
+	{[]string{"outcome.unknown"}, outcomeUnknown},
+	{[]string{"outcome.unsafe_retry"}, outcomeUnsafeRetry},
+	{[]string{"effect.duplicate"}, effectDuplicate},
+	{[]string{"retry.storm"}, retryStorm},
+	{[]string{"retry.drift"}, retryDrift},
+	{[]string{"limit.steps", "limit.tool_calls", "limit.tokens", "limit.wall_time", "limit.cost"}, limits},
+	{[]string{"approval.missing", "approval.stale"}, approvals},
+	{[]string{"action.forbidden"}, actionForbidden},
+	{[]string{"tool.unclassified"}, toolUnclassified},
+	{[]string{"context.bloat"}, contextBloat},
+	{[]string{"rule"}, rules},
+	{[]string{"run.stalled"}, runStalled},
 }
 
 // Run runs all detectors over a run. Findings come in the order of the list of
@@ -82,7 +80,7 @@ func Judge(in Input) Verdict {
 	}
 	x := newScene(in)
 	var all []agent.Finding
-	for _, d := range detectors() {
+	for _, d := range detectors {
 		found := d.find(x)
 		if len(found) == 0 {
 			continue
@@ -143,7 +141,7 @@ const maxEvidence = 100
 // of the policy's own rules, rule.<name>, stand there as rule.
 func Kinds() []string {
 	var kinds []string
-	for _, d := range detectors() {
+	for _, d := range detectors {
 		kinds = append(kinds, d.kinds...)
 	}
 	return kinds

@@ -2,6 +2,7 @@ package detect_test
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 	"unicode"
 
@@ -188,10 +189,21 @@ func BenchmarkJudge(b *testing.B) {
 			r := m.run(b)
 			in := detect.Input{Run: r, Policy: p, Now: r.Ended + second*60, LastArrival: r.Ended}
 			b.ReportAllocs()
+			before := cpu()
 			for b.Loop() {
 				detect.Run(in)
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size.n), "ns/step")
+			b.ReportMetric(float64(cpu()-before)/float64(b.N)/float64(size.n), "cpu-ns/step")
 		})
 	}
+}
+
+// cpu is the processor time that this process took, in nanoseconds: other
+// programs on the machine do not disturb it.
+func cpu() int64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
 }

@@ -15,18 +15,37 @@ const maxBack = 64
 // where nothing says that both were wanted; likewise an execution after an
 // unknown outcome of the act was settled as applied.
 func effectDuplicate(x *scene) []agent.Finding {
-	e := effects{x: x, classes: x.equalCalls(), byStep: map[*agent.RunStep][]moment{}, byCall: map[classID][]moment{}}
+	e := effects{x: x}
+	e.classes = x.equalCalls()
+	again := make([]uint8, len(e.classes.named)+1) // how often a class ran ok, up to 2
+	doubled := false
 	for _, m := range x.timeline() {
 		if m.step.Kind != agent.KindAct || !m.at.Executed || m.at.Outcome != agent.OutcomeOK {
 			continue
 		}
 		e.all = append(e.all, m)
+		if again[m.class] < 2 {
+			again[m.class]++
+		}
+		doubled = doubled || len(m.step.Attempts) > 1 || m.class != 0 && again[m.class] > 1
+	}
+	life := x.life()
+	if !doubled && len(life) == 0 {
+		return nil
+	}
+	e.byStep, e.byCall = map[*agent.RunStep][]moment{}, map[classID][]moment{}
+	for _, m := range e.all {
 		if !repeatable(m.at) {
 			e.pair(m)
 		}
-		e.note(m)
+		if len(m.step.Attempts) > 1 {
+			e.byStep[m.step] = append(e.byStep[m.step], m)
+		}
+		if m.class != 0 && (again[m.class] > 1 || len(life) > 0) {
+			e.byCall[m.class] = append(e.byCall[m.class], m)
+		}
 	}
-	e.afterApplied()
+	e.afterApplied(life)
 	return e.found
 }
 
@@ -40,20 +59,11 @@ type effects struct {
 	found   []agent.Finding
 }
 
-func (e *effects) note(m moment) {
-	if len(m.step.Attempts) > 1 {
-		e.byStep[m.step] = append(e.byStep[m.step], m)
-	}
-	if class := e.classes.of(m.at); class != 0 {
-		e.byCall[class] = append(e.byCall[class], m)
-	}
-}
-
 // pair looks for the nearest earlier execution that an execution doubles.
 func (e *effects) pair(later moment) {
 	best := e.nearest(e.byStep[later.step], later)
-	if class := e.classes.of(later.at); class != 0 {
-		if b := e.nearest(e.byCall[class], later); b.at != nil && (best.at == nil || agent.CompareAttempts(best.at, b.at) < 0) {
+	if later.class != 0 {
+		if b := e.nearest(e.byCall[later.class], later); b.at != nil && (best.at == nil || agent.CompareAttempts(best.at, b.at) < 0) {
 			best = b
 		}
 	}
@@ -190,15 +200,14 @@ func (e *effects) otherActBetween(a, b moment) bool {
 // afterApplied: an execution that ended ok, of the same step or an equal call,
 // after the unknown outcome of the act was settled as applied, under another key
 // or none.
-func (e *effects) afterApplied() {
-	life := e.x.life()
+func (e *effects) afterApplied(life []agent.Unknown) {
 	for i := range life {
 		u := &life[i]
 		if u.Open() || u.Way != agent.SettlementApplied {
 			continue
 		}
 		st := &e.x.Run.Steps[u.Step]
-		lost := moment{st, &st.Attempts[u.Attempt]}
+		lost := moment{step: st, at: &st.Attempts[u.Attempt]}
 		if repeatable(lost.at) {
 			continue
 		}

@@ -11,53 +11,42 @@ import (
 // executed or not, in this run or another. The later one carries it; one finding
 // per key.
 func keyCollision(x *scene) []agent.Finding {
-	var keys []string
-	own := map[string][]moment{}
-	for _, m := range x.timeline() {
-		if m.step.Kind != agent.KindAct || m.at.Key == "" {
-			continue
-		}
-		if own[m.at.Key] == nil {
-			keys = append(keys, m.at.Key)
-		}
-		own[m.at.Key] = append(own[m.at.Key], m)
-	}
 	var found []agent.Finding
-	for _, key := range keys {
-		if f, ok := x.collisionUnder(key, own[key]); ok {
+	keys := x.underKeys()
+	for i := range keys {
+		if f, ok := x.collisionUnder(&keys[i]); ok {
 			found = append(found, f)
 		}
 	}
 	return found
 }
 
-// keyed is an act under a key, with its step if it is of this run.
-type keyed struct {
+// use is an act under a key, with its place in the run if it is of this run.
+type use struct {
 	act agent.Act
 	m   moment
 }
 
-func (x *scene) collisionUnder(key string, own []moment) (agent.Finding, bool) {
-	var others []agent.Act
-	if x.Under != nil {
-		others = x.Under(key)
-	}
-	if len(own) < 2 && len(others) == 0 {
+func (x *scene) collisionUnder(k *keyed) (agent.Finding, bool) {
+	own := k.own()
+	if len(k.others) == 0 && !slices.ContainsFunc(own[1:], func(m moment) bool {
+		return m.at.Tool != own[0].at.Tool || m.at.Target != own[0].at.Target
+	}) {
 		return agent.Finding{}, false
 	}
-	all := make([]keyed, 0, len(own)+len(others))
+	all := make([]use, 0, len(own)+len(k.others))
 	for _, m := range own {
-		all = append(all, keyed{agent.ActOf(x.Run, m.step, m.at), m})
+		all = append(all, use{agent.ActOf(x.Run, m.step, m.at), m})
 	}
-	for _, a := range others {
-		moved := func(k keyed) bool {
-			return k.m.at != nil && k.act.Trace == a.Trace && k.act.Span == a.Span && k.act.Part == a.Part
+	for _, a := range k.others {
+		moved := func(u use) bool {
+			return u.m.at != nil && u.act.Trace == a.Trace && u.act.Span == a.Span && u.act.Part == a.Part
 		}
-		if a.Run != x.Run.ID && a.Kind == agent.KindAct && !slices.ContainsFunc(all[:min(len(own), maxUnderKey)], moved) {
-			all = append(all, keyed{act: a})
+		if !slices.ContainsFunc(all[:min(len(own), maxUnderKey)], moved) {
+			all = append(all, use{act: a})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b keyed) int { return compareActs(&a.act, &b.act) })
+	slices.SortStableFunc(all, func(a, b use) int { return compareActs(&a.act, &b.act) })
 	for i := range all {
 		later := &all[i]
 		if later.m.at == nil {
@@ -67,13 +56,13 @@ func (x *scene) collisionUnder(key string, own []moment) (agent.Finding, bool) {
 		if before == nil || sameThing(&before.act, &later.act) {
 			continue
 		}
-		return x.collision(key, before, later), true
+		return x.collision(k.key, before, later), true
 	}
 	return agent.Finding{}, false
 }
 
 // earlierStep is the nearest earlier act of another step.
-func earlierStep(before []keyed, a *agent.Act) *keyed {
+func earlierStep(before []use, a *agent.Act) *use {
 	for i := len(before) - 1; i >= max(0, len(before)-maxUnderKey); i-- {
 		if b := &before[i]; b.act.Run != a.Run || b.act.StepID != a.StepID {
 			return b
@@ -86,7 +75,7 @@ func sameThing(a, b *agent.Act) bool {
 	return a.Tool == b.Tool && (a.Target == b.Target || a.Target == "" || b.Target == "")
 }
 
-func (x *scene) collision(key string, before, later *keyed) agent.Finding {
+func (x *scene) collision(key string, before, later *use) agent.Finding {
 	where := "step " + show(before.act.StepID)
 	if before.m.at == nil {
 		where += " of run " + show(before.act.Run)

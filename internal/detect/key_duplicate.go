@@ -21,35 +21,21 @@ type execution struct {
 // outcome ok under one key, in this run, or in this run and an earlier one. A
 // call that the gate answered is no execution. The run of the later execution
 // carries the finding, against the nearest earlier one. One finding per key.
-func keyDuplicate(in *scene) []agent.Finding {
-	var keys []string
-	var byKey map[string][]execution
-	for i := range in.Run.Steps {
-		st := &in.Run.Steps[i]
-		if st.Kind != agent.KindAct {
+func keyDuplicate(x *scene) []agent.Finding {
+	var found []agent.Finding
+	keys := x.underKeys()
+	for i := range keys {
+		k := &keys[i]
+		var all []execution
+		for _, m := range k.own() {
+			if m.at.Executed && m.at.Outcome == agent.OutcomeOK {
+				all = append(all, execution{agent.ActOf(x.Run, m.step, m.at), m.step, m.at})
+			}
+		}
+		if len(all) == 0 {
 			continue
 		}
-		for j := range st.Attempts {
-			a := &st.Attempts[j]
-			if a.Key == "" || !a.Executed || a.Outcome != agent.OutcomeOK {
-				continue
-			}
-			if byKey == nil {
-				byKey = map[string][]execution{}
-			}
-			if byKey[a.Key] == nil {
-				keys = append(keys, a.Key)
-			}
-			byKey[a.Key] = append(byKey[a.Key], execution{agent.ActOf(in.Run, st, a), st, a})
-		}
-	}
-	var found []agent.Finding
-	for _, key := range keys {
-		all := byKey[key]
-		if in.Under != nil {
-			all = withOthers(all, in.Under(key), in.Run.ID)
-		}
-		if f, ok := duplicateUnder(key, all); ok {
+		if f, ok := duplicateUnder(k.key, withOthers(all, k.others)); ok {
 			found = append(found, f)
 		}
 	}
@@ -58,10 +44,10 @@ func keyDuplicate(in *scene) []agent.Finding {
 
 // withOthers adds the executions of other runs. A span that both have, because
 // it moved between runs, counts as this run's.
-func withOthers(own []execution, acts []agent.Act, run string) []execution {
+func withOthers(own []execution, acts []agent.Act) []execution {
 	all := slices.Clone(own)
 	for _, a := range acts {
-		if a.Run == run || a.Kind != agent.KindAct || !a.Executed || a.Outcome != agent.OutcomeOK {
+		if !a.Executed || a.Outcome != agent.OutcomeOK {
 			continue
 		}
 		moved := slices.ContainsFunc(own, func(e execution) bool {

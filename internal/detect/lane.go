@@ -32,27 +32,27 @@ func (x *scene) inLanes() []lane {
 		return x.lanes
 	}
 	x.calls = true
-	classes := x.equalCalls()
+	x.equalCalls()
 	people := x.people()
 	era := int32(0)
-	declared := map[*agent.RunStep]bool{}
+	var declared map[*agent.RunStep]bool
+	x.makeLanes()
 	for _, m := range x.timeline() {
 		for int(era) < len(people) && people[era] <= m.at.Start {
 			era++
 		}
-		n := m.step.Lane
-		for n >= len(x.lanes) {
-			x.lanes = append(x.lanes, lane{})
-		}
-		l := &x.lanes[n]
+		l := &x.lanes[m.step.Lane]
 		switch m.step.Kind {
 		case agent.KindThink:
 			l.models = append(l.models, m)
 		case agent.KindRead, agent.KindAct, agent.KindReconcile:
-			c := call{step: m.step, at: m.at, last: m.at, start: m.at.Start, end: max(m.at.End, m.at.Start), class: classes.of(m.at), era: era, attempts: 1}
+			c := call{step: m.step, at: m.at, last: m.at, start: m.at.Start, end: max(m.at.End, m.at.Start), class: m.class, era: era, attempts: 1}
 			if m.step.Declared && len(m.step.Attempts) > 1 {
 				if declared[m.step] {
 					continue
+				}
+				if declared == nil {
+					declared = map[*agent.RunStep]bool{}
 				}
 				declared[m.step] = true
 				c.whole()
@@ -62,6 +62,30 @@ func (x *scene) inLanes() []lane {
 		}
 	}
 	return x.lanes
+}
+
+// makeLanes makes the lanes, with room for what goes into them.
+func (x *scene) makeLanes() {
+	n := 1
+	for i := range x.Run.Steps {
+		n = max(n, x.Run.Steps[i].Lane+1)
+	}
+	x.lanes = make([]lane, n)
+	type size struct{ calls, models int }
+	sizes := make([]size, n)
+	for i := range x.Run.Steps {
+		st := &x.Run.Steps[i]
+		switch {
+		case st.Kind == agent.KindThink:
+			sizes[st.Lane].models += len(st.Attempts)
+		case isCall(st.Kind):
+			sizes[st.Lane].calls += len(st.Attempts)
+		}
+	}
+	for i := range x.lanes {
+		x.lanes[i].calls = make([]call, 0, sizes[i].calls)
+		x.lanes[i].models = make([]moment, 0, sizes[i].models)
+	}
 }
 
 // whole makes a call of all attempts of its step.

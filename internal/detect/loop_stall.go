@@ -34,7 +34,7 @@ const (
 
 // memory is what a lane has seen.
 type memory struct {
-	calls   map[classID]bool
+	calls   []bool // by class
 	results map[agent.Digest]bool
 	errors  map[string]bool
 	said    map[agent.Digest]bool
@@ -48,7 +48,7 @@ type stretch struct {
 }
 
 func (x *scene) stalls(l *lane, window int, found []agent.Finding) []agent.Finding {
-	mem := memory{calls: map[classID]bool{}, results: map[agent.Digest]bool{}, errors: map[string]bool{}}
+	mem := memory{calls: make([]bool, len(x.equalCalls().named)+1), results: make(map[agent.Digest]bool, len(l.calls)), errors: map[string]bool{}}
 	var s stretch
 	model := 0
 	for i := range l.calls {

@@ -20,6 +20,7 @@ type scene struct {
 	voices   []int64 // starts of human steps and turns, in order
 	lanes    []lane
 	classes  *classes
+	keys     []keyed
 	unknowns []agent.Unknown
 	agreed   *consents
 	parents  map[agent.Link]*agent.Step
@@ -29,6 +30,7 @@ type scene struct {
 	voiced   bool
 	lived    bool
 	classed  bool
+	indexed  bool
 }
 
 // defaults are the thresholds that hold without a policy.
@@ -87,8 +89,9 @@ func (x *scene) absent(a *agent.Attempt) bool {
 
 // moment is an attempt of the run at its place in time.
 type moment struct {
-	step *agent.RunStep
-	at   *agent.Attempt
+	step  *agent.RunStep
+	at    *agent.Attempt
+	class classID // once equalCalls has run
 }
 
 // timeline gives all attempts of the run by start, end and ids.
@@ -106,7 +109,7 @@ func (x *scene) timeline() []moment {
 	for i := range x.Run.Steps {
 		st := &x.Run.Steps[i]
 		for j := range st.Attempts {
-			m := moment{st, &st.Attempts[j]}
+			m := moment{step: st, at: &st.Attempts[j]}
 			if k := len(x.line); k > 0 && sorted && agent.CompareAttempts(x.line[k-1].at, m.at) > 0 {
 				sorted = false
 			}
