@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
@@ -59,7 +60,7 @@ func Collect[T any](ctx context.Context, in *Instance, path, field string) ([]T,
 		page := make(map[string]json.RawMessage)
 		at := path
 		if cursor != "" {
-			at += separator + "cursor=" + cursor
+			at += separator + "cursor=" + url.QueryEscape(cursor)
 		}
 		if err := in.GetJSON(ctx, at, &page); err != nil {
 			return nil, err

@@ -78,13 +78,13 @@ func checkLoss(t *testing.T, disturb func(*Instance)) {
 		for _, r := range runs {
 			spans[r.RunID] += r.Spans
 		}
+		if len(runs) != lossRuns {
+			return fmt.Errorf("%d runs are listed, want %d", len(runs), lossRuns)
+		}
 		for i := range int64(lossRuns) {
 			if n := spans[lossRun(i)]; n != lossSteps+1 {
 				return fmt.Errorf("run %s has %d spans, want %d", lossRun(i), n, lossSteps+1)
 			}
-		}
-		if len(runs) != lossRuns {
-			return fmt.Errorf("%d runs are listed, want %d", len(runs), lossRuns)
 		}
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension"
+	"go.opentelemetry.io/collector/extension/extensioncapabilities"
 	"go.uber.org/zap"
 
 	"github.com/steptrail/steptrail/extension/agentstorageextension"
@@ -19,8 +20,9 @@ import (
 )
 
 var (
-	_ extension.Extension = (*analyzer)(nil)
-	_ sweep.Store         = (*store.Store)(nil)
+	_ extension.Extension             = (*analyzer)(nil)
+	_ extensioncapabilities.Dependent = (*analyzer)(nil)
+	_ sweep.Store                     = (*store.Store)(nil)
 )
 
 type analyzer struct {
@@ -32,6 +34,10 @@ type analyzer struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
+
+// Dependencies makes the collector start the storage before the analyzer and
+// stop it after.
+func (a *analyzer) Dependencies() []component.ID { return []component.ID{a.cfg.Storage} }
 
 func newAnalyzer(set extension.Settings, cfg *Config) (*analyzer, error) {
 	p, err := policyfile.LoadKeyless(cfg.PolicyFile)
