@@ -26,7 +26,12 @@ var arrows = map[string][]string{
 	"internal/engine":     {},
 	"internal/store":      {"internal/agent", "internal/cjson", "schema"},
 	"schema":              {},
-	"query":               {"internal/agent", "internal/policy"},
+	"query":               {"internal/agent", "internal/policy", "query/api"},
+	"query/api":           {},
+
+	// The terminal's side of the query API, and programs that send to a collector as anybody's would.
+	"internal/cli":           {"query/api"}, // the generated types alone
+	"examples/support-agent": {},
 
 	// Components: adapters between otelcol and the packages above.
 	"processor/agentstepprocessor": {
@@ -38,7 +43,8 @@ var arrows = map[string][]string{
 	},
 	"extension/agentstorageextension": {"internal/engine", "internal/store", "schema"},
 	"extension/agentqueryextension": {
-		"internal/agent", "internal/policy", "internal/policyfile", "internal/store", "query", "extension/agentstorageextension",
+		"internal/agent", "internal/policy", "internal/policyfile", "internal/store", "query", "query/api", "extension/agentstorageextension",
+		"internal/engine", // only to tell "the engine is away" from other failures
 	},
 	"extension/agentanalyzerextension": {
 		"internal/agent", "internal/policy", "internal/policyfile", "internal/store", "internal/sweep", "extension/agentstorageextension",
