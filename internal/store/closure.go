@@ -14,7 +14,7 @@ import (
 // Bounds of a closure. What lies beyond them is left out and the group says so.
 const (
 	maxDepth         = 8       // joins from a unit that was asked for
-	maxGroupUnits    = 256     // units that one round may add to what was asked for, and of a group
+	maxGroupUnits    = 256     // units of a group beside those that were asked for
 	maxClosureSteps  = 400_000 // spans of all groups together
 	maxUnitsPerToken = 64      // a token of more units is no id of a run
 	maxClosureLogs   = 100_000
@@ -38,11 +38,7 @@ func (r *Reader) closure(ctx context.Context, units []string) ([]agent.Group, er
 		if err != nil {
 			return nil, fmt.Errorf("joined units: %w", err)
 		}
-		if over := len(c.units) - len(units) - maxGroupUnits*(depth+1); over > 0 {
-			c.cut(frontier)
-			next = next[:max(0, len(next)-over)]
-		}
-		frontier = next
+		frontier = c.bounded(next)
 	}
 	groups := c.groups()
 	return groups, c.loadLogs(ctx, groups)
@@ -63,6 +59,7 @@ type unitRows struct {
 	facts     []agent.MessageFacts
 	arrived   int64
 	parent    string // union-find over units
+	joined    int    // of a set's root: units of the set that were not asked for
 	truncated bool
 }
 
@@ -70,6 +67,20 @@ func (c *closure) cut(units []string) {
 	for _, u := range units {
 		c.units[c.root(u)].truncated = true
 	}
+}
+
+// bounded leaves out of the units to load next those of sets that have grown
+// beyond the bound, and marks these sets as cut.
+func (c *closure) bounded(next []string) []string {
+	return slices.DeleteFunc(next, func(u string) bool {
+		root := c.units[c.root(u)]
+		if root.joined >= maxGroupUnits {
+			root.truncated = true
+			return true
+		}
+		root.joined++
+		return false
+	})
 }
 
 // root finds the representative of a unit's set.
@@ -90,6 +101,7 @@ func (c *closure) join(a, b string) {
 		ra, rb = rb, ra
 	}
 	c.units[rb].parent = ra
+	c.units[ra].joined += c.units[rb].joined
 	c.units[ra].truncated = c.units[ra].truncated || c.units[rb].truncated
 }
 

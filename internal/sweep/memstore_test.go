@@ -20,6 +20,7 @@ type memStore struct {
 	version   uint64
 	writes    []agent.Derived
 	fail      error
+	reads     int // calls of Changes
 }
 
 type memRow struct {
@@ -41,6 +42,7 @@ func (m *memStore) insert(at time.Time, steps ...*agent.Step) {
 }
 
 func (m *memStore) Changes(_ context.Context, from, to time.Time) ([]agent.Change, error) {
+	m.reads++
 	byUnit := map[agent.UnitID]*agent.Change{}
 	var ids []agent.UnitID
 	for _, r := range m.rows {

@@ -194,6 +194,17 @@ func TestAfterAnErrorAndAfterARestartWhatWasDueIsStillDue(t *testing.T) {
 	require.Contains(t, b.summaries, "r2")
 }
 
+func TestTheFirstLookReadsTwoDaysWithAFewStatements(t *testing.T) {
+	b := newBench(t)
+	b.insert(noon.Add(-40*time.Hour), span("old", 1, 1, 0, root))
+	b.insert(noon.Add(-30*time.Second), span("new", 2, 1, 0, root))
+	require.Equal(t, 2, b.tick(noon).Runs)
+	require.Less(t, b.reads, 10)
+	b.reads = 0
+	b.tick(noon.Add(time.Second))
+	require.Less(t, b.reads, 10)
+}
+
 func TestASilentRunWithoutItsRootsEndStalls(t *testing.T) {
 	b := newBench(t)
 	b.insert(noon, span("r1", 1, 2, 1, refund("k")))

@@ -50,11 +50,9 @@ func newWatch(cfg Config, quiet time.Duration) *watch {
 // look reads the slices that may have changed.
 func (w *watch) look(ctx context.Context, store Store, now time.Time) error {
 	if w.next.IsZero() {
-		start, err := w.start(ctx, store, now)
-		if err != nil {
+		if err := w.catchUp(ctx, store, now); err != nil {
 			return err
 		}
-		w.next = start.Truncate(w.slice)
 	}
 	// Rows may carry a time slightly ahead of ours: read one slice beyond now.
 	for from := w.next; !from.After(now); from = from.Add(w.slice) {
@@ -74,6 +72,26 @@ func (w *watch) look(ctx context.Context, store Store, now time.Time) error {
 	maps.DeleteFunc(w.judged, func(_ agent.UnitID, j judgement) bool {
 		return j.at < now.Add(-w.cfg.Forced).UnixNano()
 	})
+	return nil
+}
+
+// catchUp reads, with one statement, all that came before the time from which
+// slices may still grow.
+func (w *watch) catchUp(ctx context.Context, store Store, now time.Time) error {
+	start, err := w.start(ctx, store, now)
+	if err != nil {
+		return err
+	}
+	open := now.Add(-w.cfg.Overlap - w.slice).Truncate(w.slice)
+	if start.Before(open) {
+		changes, err := store.Changes(ctx, start, open)
+		if err != nil {
+			return fmt.Errorf("read run_changes: %w", err)
+		}
+		w.note(start.UnixNano(), changes)
+		delete(w.seen, start.UnixNano())
+	}
+	w.next = open
 	return nil
 }
 
