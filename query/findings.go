@@ -19,6 +19,7 @@ const (
 
 // ListFindings answers GET /api/v1/findings.
 func (s *Server) ListFindings(ctx context.Context, req api.ListFindingsRequestObject) (api.ListFindingsResponseObject, error) {
+	ctx = requestContext(ctx)
 	f, err := findingFilter(req.Params)
 	if err != nil {
 		return nil, err
@@ -46,6 +47,7 @@ func (s *Server) ListFindings(ctx context.Context, req api.ListFindingsRequestOb
 
 // GetFinding answers GET /api/v1/findings/{finding_id}.
 func (s *Server) GetFinding(ctx context.Context, req api.GetFindingRequestObject) (api.GetFindingResponseObject, error) {
+	ctx = requestContext(ctx)
 	id, err := agent.ParseFindingID(req.FindingID)
 	if err != nil {
 		return nil, badParameter("finding_id", "must be 32 hex digits")

@@ -30,6 +30,7 @@ const (
 
 // GetRunHistory answers GET /api/v1/runs/{run_id}/history.
 func (s *Server) GetRunHistory(ctx context.Context, req api.GetRunHistoryRequestObject) (api.GetRunHistoryResponseObject, error) {
+	ctx = requestContext(ctx)
 	show, err := oneOf("content", or(req.Params.Content, "refs"), parseContent, "none, refs, full")
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 // ListRuns answers GET /api/v1/runs.
 func (s *Server) ListRuns(ctx context.Context, req api.ListRunsRequestObject) (api.ListRunsResponseObject, error) {
+	ctx = requestContext(ctx)
 	f, err := runFilter(req.Params)
 	if err != nil {
 		return nil, err
@@ -71,6 +72,7 @@ func listRuns(ctx context.Context, r RunLister, f RunFilter, fresh *changed) ([]
 
 // GetRun answers GET /api/v1/runs/{run_id}.
 func (s *Server) GetRun(ctx context.Context, req api.GetRunRequestObject) (api.GetRunResponseObject, error) {
+	ctx = requestContext(ctx)
 	v, err := s.load(ctx, req.RunID)
 	if err != nil {
 		return nil, err

@@ -100,7 +100,6 @@ func (s *Server) routes() *gin.Engine {
 	e.UseEscapedPath, e.UnescapePathValues = true, false
 	e.RedirectTrailingSlash, e.RedirectFixedPath = false, false
 	e.HandleMethodNotAllowed = true
-	e.ContextWithFallback = true // a handler's context ends with its request
 	e.Use(s.observe, s.recoverPanic, s.protect, s.checkParameters)
 	e.NoRoute(func(c *gin.Context) {
 		s.fail(c, newProblem(http.StatusNotFound, "there is no such path; /openapi.yaml describes those there are"))
@@ -165,9 +164,22 @@ func (s *Server) limit(c *gin.Context) {
 // request objects do not carry.
 type acceptKey struct{}
 
+// requestContext gives the context of the request itself. The generated code
+// passes gin's, which is used again for another request while what was derived
+// from it (a connection to the store) may still look at it.
+func requestContext(ctx context.Context) context.Context {
+	if c, ok := ctx.(*gin.Context); ok {
+		return c.Request.Context()
+	}
+	return ctx
+}
+
 // reader gives the reader of the caller's tenant: the one place that binds a
 // request to a tenant.
 func (s *Server) reader(ctx context.Context) (Reader, error) {
+	if _, pooled := ctx.(*gin.Context); pooled {
+		panic("BUG: a handler works under gin's context")
+	}
 	return s.opts.Reader(identityOf(ctx).Tenant)
 }
 
