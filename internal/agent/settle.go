@@ -53,7 +53,7 @@ func (l *life) linked(ev lifeEvent, kind Kind) []int {
 }
 
 func reconciles(a *Attempt) string {
-	for _, s := range a.Spans {
+	for _, s := range a.Own() {
 		if s.Reconciles != "" {
 			return s.Reconciles
 		}
@@ -105,12 +105,18 @@ func shareValues(x, y *Attempt) bool {
 	return true
 }
 
+// Own gives the attempt's spans; none for a call without a span, which stands
+// under the model span that asked for it.
+func (a *Attempt) Own() []*Step {
+	if a.NoSpan {
+		return nil
+	}
+	return a.Spans
+}
+
 // Facts are the facts of the attempt's span that has any.
 func (a *Attempt) Facts() CallFacts {
-	if a.NoSpan {
-		return CallFacts{}
-	}
-	for _, s := range a.Spans {
+	for _, s := range a.Own() {
 		if s.Facts != "" {
 			return ParseCallFacts(s.Facts)
 		}
@@ -128,7 +134,7 @@ type verdict struct {
 func readVerdict(a *Attempt, kind Kind) (v verdict) {
 	stated := OutcomeUnset
 	way, decision := SettlementUnset, DecisionUnset
-	for _, s := range a.Spans {
+	for _, s := range a.Own() {
 		if stated == OutcomeUnset {
 			stated = s.Outcome
 		}

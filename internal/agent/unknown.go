@@ -171,7 +171,7 @@ func (l *life) open(ev lifeEvent) {
 }
 
 func statedStepID(a *Attempt) string {
-	for _, s := range a.Spans {
+	for _, s := range a.Own() {
 		if s.StepID != "" {
 			return s.StepID
 		}

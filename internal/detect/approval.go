@@ -31,7 +31,7 @@ func (x *scene) needsApproval(a *agent.Attempt) bool {
 		t := x.tool(a.Tool)
 		return a.Seen && t != nil && t.ApprovalRequired
 	}
-	for _, s := range a.Spans {
+	for _, s := range a.Own() {
 		if s.Call.Approval {
 			return true
 		}
@@ -47,7 +47,7 @@ func (x *scene) judgeApproval(st *agent.RunStep, a *agent.Attempt) (agent.Findin
 	c := x.consents()
 	by := c.covered[a]
 	switch {
-	case by == nil && deferredBefore(st, a):
+	case by == nil && x.saidYes(a):
 		return f, false
 	case by == nil:
 		f.Kind = "approval.missing"
@@ -67,15 +67,27 @@ func (x *scene) judgeApproval(st *agent.RunStep, a *agent.Attempt) (agent.Findin
 	return f, x.absent(a)
 }
 
-// deferredBefore: the call waited for approval and then ran under its call id.
-func deferredBefore(st *agent.RunStep, a *agent.Attempt) bool {
-	for j := range st.Attempts {
-		d := &st.Attempts[j]
-		if d.Outcome == agent.OutcomeDeferred && d.CallID != "" && d.CallID == a.CallID && d.Start <= a.Start {
+// saidYes reports whether the act shows the yes itself: its own span carries the
+// decision, or its call waited for approval and then ran under its call id.
+func (x *scene) saidYes(a *agent.Attempt) bool {
+	for _, s := range a.Own() {
+		if s.Decision == agent.DecisionApproved || s.Decision == agent.DecisionEdited {
 			return true
 		}
 	}
-	return false
+	if a.CallID == "" {
+		return false
+	}
+	if x.deferred == nil {
+		x.deferred = map[string]int64{}
+		for _, m := range x.timeline() {
+			if _, known := x.deferred[m.at.CallID]; !known && m.step.Kind == agent.KindAct && m.at.Outcome == agent.OutcomeDeferred && m.at.CallID != "" {
+				x.deferred[m.at.CallID] = m.at.Start
+			}
+		}
+	}
+	since, waited := x.deferred[a.CallID]
+	return waited && since <= a.Start
 }
 
 // userBetween reports whether the user said something in between: a human step

@@ -97,15 +97,16 @@ func isCall(k agent.Kind) bool {
 }
 
 // stepAnchor names a step in a finding's id: the identity that its spans state,
-// else its call.
+// else its call; one whose arguments are not known is equal to no other and goes
+// by its place.
 func stepAnchor(st *agent.RunStep, a *agent.Attempt) string {
 	for i := range st.Attempts {
-		for _, s := range st.Attempts[i].Spans {
+		for _, s := range st.Attempts[i].Own() {
 			if s.StepID != "" {
-				return "step\x00" + st.ID
+				return "step\x00" + s.StepID + "\x00" + family(st.Kind)
 			}
 			if s.DialectStep != "" {
-				return "engine\x00" + s.DialectStep
+				return "engine\x00" + s.DialectStep + "\x00" + family(st.Kind)
 			}
 		}
 	}
@@ -113,5 +114,21 @@ func stepAnchor(st *agent.RunStep, a *agent.Attempt) string {
 	if d.IsZero() {
 		d = a.Sent
 	}
+	if st.Kind == agent.KindThink {
+		d = a.Input
+	}
+	if d.IsZero() {
+		return "place\x00" + place(a)
+	}
 	return "call\x00" + a.Tool + "\x00" + a.Target + "\x00" + d.String()
+}
+
+// family is what may share a step id.
+func family(k agent.Kind) string {
+	switch k {
+	case agent.KindThink, agent.KindHuman, agent.KindReconcile:
+		return k.String()
+	default:
+		return "tool"
+	}
 }

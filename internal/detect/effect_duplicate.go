@@ -35,7 +35,7 @@ func effectDuplicate(x *scene) []agent.Finding {
 	}
 	e.byStep, e.byCall = map[*agent.RunStep][]moment{}, map[classID][]moment{}
 	for _, m := range e.all {
-		if !repeatable(m.at) {
+		if !e.x.repeatable(m.at) {
 			e.pair(m)
 		}
 		if len(m.step.Attempts) > 1 {
@@ -76,7 +76,7 @@ func (e *effects) nearest(before []moment, later moment) moment {
 	for i := len(before) - 1; i >= max(0, len(before)-maxBack); i-- {
 		b := before[i]
 		switch {
-		case repeatable(b.at), b.at.Tool != later.at.Tool:
+		case e.x.repeatable(b.at), b.at.Tool != later.at.Tool:
 		case b.step == later.step && !equalTarget(b.at.Target, later.at.Target):
 		case wantedBoth(b, later), e.undoneBetween(b, later):
 		default:
@@ -208,7 +208,7 @@ func (e *effects) afterApplied(life []agent.Unknown) {
 		}
 		st := &e.x.Run.Steps[u.Step]
 		lost := moment{step: st, at: &st.Attempts[u.Attempt]}
-		if repeatable(lost.at) {
+		if e.x.repeatable(lost.at) {
 			continue
 		}
 		lists := [][]moment{e.byStep[st]}

@@ -22,6 +22,7 @@ type call struct {
 type lane struct {
 	calls  []call
 	models []moment // its model calls
+	others []int64  // starts of tools and hand-offs of kind other
 	// Sums over models, up to and without each, for the waste of a stretch.
 	tokens, cost []int64
 }
@@ -58,6 +59,10 @@ func (x *scene) inLanes() []lane {
 				c.whole()
 			}
 			l.calls = append(l.calls, c)
+		case agent.KindOther:
+			if m.step.Op == agent.OpTool || m.step.Op == agent.OpHandoff {
+				l.others = append(l.others, m.at.Start)
+			}
 		default:
 		}
 	}

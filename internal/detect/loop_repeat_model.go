@@ -2,6 +2,7 @@ package detect
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -47,11 +48,10 @@ func (r *modelRow) finding(n int) agent.Finding {
 
 // between reports whether anything but model calls stands in the lane, or a
 // person spoke, after one time and before another.
-func (x *scene) between(l *lane, next *int, from, to int64) bool {
-	for *next < len(l.calls) && l.calls[*next].start < from {
-		*next++
-	}
-	return *next < len(l.calls) && l.calls[*next].start <= to || x.spokeBetween(from, to)
+func (x *scene) between(l *lane, from, to int64) bool {
+	call := sort.Search(len(l.calls), func(i int) bool { return l.calls[i].start >= from })
+	other := sort.Search(len(l.others), func(i int) bool { return l.others[i] >= from })
+	return call < len(l.calls) && l.calls[call].start <= to || other < len(l.others) && l.others[other] <= to || x.spokeBetween(from, to)
 }
 
 // repeatedOutputs finds equal model outputs with nothing between, unless the
@@ -59,7 +59,6 @@ func (x *scene) between(l *lane, next *int, from, to int64) bool {
 // retries: its last output counts.
 func (x *scene) repeatedOutputs(l *lane, found []agent.Finding) []agent.Finding {
 	var r modelRow
-	next := 0
 	n := x.detection.Repeat
 	done := func() {
 		if n > 0 && len(r.hits) >= n {
@@ -81,7 +80,7 @@ func (x *scene) repeatedOutputs(l *lane, found []agent.Finding) []agent.Finding 
 		if k := len(r.hits); k > 0 {
 			last := r.hits[k-1]
 			switch {
-			case !last.at.Output.Same(m.at.Output), x.between(l, &next, last.at.Start, m.at.Start), x.newInput(last.at, m.at):
+			case !last.at.Output.Same(m.at.Output), x.between(l, last.at.Start, m.at.Start), x.newInput(last.at, m.at):
 				done()
 			case m.at.Start < r.end:
 				continue // beside it
@@ -134,7 +133,6 @@ func (x *scene) saidIn(a *agent.Attempt, ref agent.Ref) bool {
 // more than a step may have attempts. Here the attempts of one model call count.
 func (x *scene) repeatedErrors(l *lane, found []agent.Finding) []agent.Finding {
 	var r modelRow
-	next := 0
 	n := x.limits().Attempts + 1
 	done := func() {
 		if len(r.hits) >= n {
@@ -153,7 +151,7 @@ func (x *scene) repeatedErrors(l *lane, found []agent.Finding) []agent.Finding {
 		}
 		if k := len(r.hits); k > 0 {
 			last := r.hits[k-1].at
-			if last.ErrorType != m.at.ErrorType || last.StatusCode != m.at.StatusCode || x.between(l, &next, last.Start, m.at.Start) {
+			if last.ErrorType != m.at.ErrorType || last.StatusCode != m.at.StatusCode || x.between(l, last.Start, m.at.Start) {
 				done()
 			}
 		}

@@ -30,7 +30,7 @@ func outcomeUnknown(x *scene) []agent.Finding {
 			if u.Settler != nil {
 				f.Evidence = append(f.Evidence, evidence(u.Settler))
 			}
-		case policyRepeatable(a):
+		case x.policyRepeatable(a):
 			f.Message += ", and running it again does no harm"
 		default:
 			if due := max(a.End, a.Start) + int64(x.detection.UnknownSLA); x.Now > 0 && x.detection.UnknownSLA > 0 {
@@ -41,9 +41,9 @@ func outcomeUnknown(x *scene) []agent.Finding {
 					x.again(due + 1)
 				}
 			}
-			f.Message += ". " + nextFor(a)
+			f.Message += ". " + x.nextFor(a)
 		}
-		if policyRepeatable(a) {
+		if x.policyRepeatable(a) {
 			f.Severity = agent.SeverityInfo
 		}
 		f.Severity = onToolInfo(f.Severity, st)
@@ -72,21 +72,12 @@ func (x *scene) awaitEnds() {
 	}
 }
 
-// policyRepeatable: the policy says that running the tool again is no double
-// effect.
-func policyRepeatable(a *agent.Attempt) bool {
-	for _, s := range a.Spans {
-		if s.Call.Repeatable {
-			return true
-		}
-	}
-	return false
-}
-
 // lostHow says how an outcome came to be unknown.
 func lostHow(a *agent.Attempt) string {
 	switch {
-	case a.NoSpan && !a.Seen:
+	case a.NoSpan && a.Seen:
+		return ended(a)
+	case a.NoSpan:
 		return "was asked for by the model, and neither its span nor its answer came"
 	case a.Step().Op == agent.OpGate && a.Gate == agent.GateNew:
 		return "was let through by the gate, and its end was never reported"
@@ -123,14 +114,9 @@ func settledHow(u *agent.Unknown, a *agent.Attempt) string {
 }
 
 // nextFor says what the policy asks for next.
-func nextFor(a *agent.Attempt) string {
-	c := &a.Step().Call
-	switch c.OnUnknown {
-	case agent.OnUnknownReconcile:
-		if len(c.ReconcileWith) > 0 {
-			return "Look with " + show(c.ReconcileWith[0]) + " before acting again"
-		}
-		return "Look whether it took effect before acting again"
+func (x *scene) nextFor(a *agent.Attempt) string {
+	answer, looks := x.declared(a)
+	switch answer {
 	case agent.OnUnknownReplay:
 		if a.Key != "" {
 			return "Run it again under the same key " + show(a.Key)
@@ -138,10 +124,34 @@ func nextFor(a *agent.Attempt) string {
 		return "It is to be run again under its key, but it had none: look first"
 	case agent.OnUnknownEscalate:
 		return "Ask a person"
-	case agent.OnUnknownUnset:
+	case agent.OnUnknownReconcile, agent.OnUnknownUnset:
 	}
-	if len(c.ReconcileWith) > 0 {
-		return "Look with " + show(c.ReconcileWith[0]) + " before acting again"
+	switch {
+	case looks != "":
+		return "Look with " + show(looks) + " before acting again"
+	case answer == agent.OnUnknownReconcile:
+		return "Look whether it took effect before acting again"
 	}
 	return "Find out before acting again"
+}
+
+// declared is what the policy declares for an unknown outcome of the tool, and
+// the first tool that tells.
+func (x *scene) declared(a *agent.Attempt) (answer agent.OnUnknown, looks string) {
+	if !a.NoSpan {
+		c := &a.Step().Call
+		if len(c.ReconcileWith) > 0 {
+			looks = c.ReconcileWith[0]
+		}
+		return c.OnUnknown, looks
+	}
+	t := x.tool(a.Tool)
+	if t == nil {
+		return agent.OnUnknownUnset, ""
+	}
+	if len(t.ReconcileWith) > 0 {
+		looks = t.ReconcileWith[0]
+	}
+	answer, _ = agent.ParseOnUnknown(t.OnUnknown.String())
+	return answer, looks
 }

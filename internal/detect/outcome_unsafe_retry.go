@@ -81,7 +81,7 @@ func (x *scene) readsByTarget() map[string][]*agent.Attempt {
 func (x *scene) unsafeAfter(u *agent.Unknown, e *executions, reads map[string][]*agent.Attempt) (agent.Finding, bool) {
 	st := &x.Run.Steps[u.Step]
 	lost := &st.Attempts[u.Attempt]
-	if repeatable(lost) {
+	if x.repeatable(lost) {
 		return agent.Finding{}, false
 	}
 	var worst moment
@@ -197,7 +197,7 @@ func (x *scene) unsafeRequests(found []agent.Finding) []agent.Finding {
 		st := &x.Run.Steps[i]
 		for j := range st.Attempts {
 			a := &st.Attempts[j]
-			if !a.UnsafeRequest || st.Kind != agent.KindAct || repeatable(a) {
+			if !a.UnsafeRequest || st.Kind != agent.KindAct || x.repeatable(a) {
 				continue
 			}
 			found = append(found, agent.Finding{
@@ -242,7 +242,7 @@ func (x *scene) unsafeModelRetries(found []agent.Finding) []agent.Finding {
 	reported := map[*agent.Attempt]bool{}
 	for _, m := range x.timeline() {
 		a := asked[m.at.CallID]
-		if m.step.Kind != agent.KindAct || !m.at.Executed || m.at.CallID == "" || a == nil || reported[a] || repeatable(m.at) {
+		if m.step.Kind != agent.KindAct || !m.at.Executed || m.at.CallID == "" || a == nil || reported[a] || x.repeatable(m.at) {
 			continue
 		}
 		st := steps[a]

@@ -25,7 +25,8 @@ type scene struct {
 	agreed   *consents
 	parents  map[agent.Link]*agent.Step
 	allActs  []int
-	calls    bool // lanes are made
+	deferred map[string]int64 // call id → when it was put off
+	calls    bool             // lanes are made
 	lined    bool
 	voiced   bool
 	lived    bool
@@ -185,13 +186,27 @@ func onToolInfo(s agent.Severity, st *agent.RunStep) agent.Severity {
 
 // repeatable reports whether running the tool again is no double effect: the
 // policy or the tool itself says so.
-func repeatable(a *agent.Attempt) bool {
-	for _, s := range a.Spans {
+func (x *scene) repeatable(a *agent.Attempt) bool {
+	for _, s := range a.Own() {
 		if s.Call.Repeatable || s.Call.Effect == agent.EffectIdempotent {
 			return true
 		}
 	}
-	return false
+	return a.NoSpan && x.policyRepeatable(a)
+}
+
+// policyRepeatable: the policy says so.
+func (x *scene) policyRepeatable(a *agent.Attempt) bool {
+	for _, s := range a.Own() {
+		if s.Call.Repeatable {
+			return true
+		}
+	}
+	if !a.NoSpan {
+		return false
+	}
+	t := x.tool(a.Tool)
+	return t != nil && t.Repeatable
 }
 
 func evidence(a *agent.Attempt) agent.Evidence {
