@@ -2,8 +2,6 @@ package store
 
 import (
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/store/column"
@@ -12,70 +10,71 @@ import (
 // stepTable is the columns of the steps table: encode is append, decode is row.
 type stepTable struct {
 	column.Set
-	tenant                              *column.Dict
-	unit                                *column.String
-	trace                               *column.Bytes16
-	span, parent                        *column.Bytes8
-	name, spanKind, scope               *column.Dict
-	dialect, service, instance          *column.Dict
-	started, ended, received            *column.Int64
-	expires, contentExpires             *column.UInt32
-	runID, dialectRun                   *column.String
-	dialectRunWeak                      *column.Bool
-	parentRun, session, user            *column.String
-	taskType                            *column.Dict
-	scenario                            *column.String
-	runOutcome                          *column.UInt8
-	escalation                          *column.Dict
-	agent, agentID, agentVersion        *column.Dict
-	op, kind, kindSource                *column.UInt8
-	stepID, dialectStep, checkpoint     *column.String
-	index, attempt                      *column.Int32
-	tool                                *column.Dict
-	callID                              *column.String
-	toolType                            *column.Dict
-	effect                              *column.UInt8
-	target, key                         *column.String
-	gate                                *column.UInt8
-	arguments, result                   contentColumns
-	argumentsSent, resultSent           *column.Bytes16
-	outputFunction                      *column.Bool
-	onUnknown                           *column.UInt8
-	reconcileWith                       *column.Array[*column.Dict]
-	repeatable, approval, forbidden     *column.Bool
-	provider, requested, served         *column.Dict
-	responseID                          *column.String
-	promptName, promptVersion, finish   *column.Dict
-	temperature, topP                   *column.NullFloat64
-	maxTokens, seed                     *column.NullInt64
-	tokens                              tokenColumns
-	cost                                *column.Int64
-	costSource                          *column.UInt8
-	context                             *column.Array[*column.Bytes16]
-	contextHash                         *column.Bytes32
-	contextURI                          *column.String
-	input, output                       *column.Bytes16
-	outputs                             *column.Array[*column.Bytes16]
-	outcome, sign                       *column.UInt8
-	errorType                           *column.Dict
-	errorText                           *column.String
-	statusCode                          *column.Int32
-	reconciles                          *column.String
-	reconcileResult, decision           *column.UInt8
-	actor, reason                       *column.String
-	handoffTo, httpMethod               *column.Dict
-	httpURL, httpKey                    *column.String
-	linkTraces                          *column.Array[*column.Bytes16]
-	linkSpans                           *column.Array[*column.Bytes8]
-	rules                               *column.Array[*column.Dict]
-	facts                               *column.String
-	policyHash                          *column.Dict
-	redacted, dropped                   *column.Int32
-	attributes, attributesJSON          *column.Map[*column.String]
-	resource, resourceJSON              *column.Map[*column.Dict]
-	eventTimes                          *column.Array[*column.Int64]
-	eventNames                          *column.Array[*column.Dict]
-	eventAttributes, eventAttributeJSON *column.Array[*column.Map[*column.String]]
+	tenant                            *column.Dict
+	unit                              *column.String
+	trace                             *column.Bytes16
+	span, parent                      *column.Bytes8
+	name, spanKind, scope             *column.Dict
+	dialect, service, instance        *column.Dict
+	started, ended, received          *column.Int64
+	expires, contentExpires           *column.UInt32
+	runID, dialectRun                 *column.String
+	dialectRunWeak                    *column.Bool
+	parentRun, session, user          *column.String
+	taskType                          *column.Dict
+	scenario                          *column.String
+	runOutcome                        *column.UInt8
+	escalation                        *column.Dict
+	agent, agentID, agentVersion      *column.Dict
+	op, kind, kindSource              *column.UInt8
+	stepID, dialectStep, checkpoint   *column.String
+	index, attempt                    *column.Int32
+	tool                              *column.Dict
+	callID                            *column.String
+	toolType                          *column.Dict
+	effect                            *column.UInt8
+	target, key                       *column.String
+	gate                              *column.UInt8
+	arguments, result                 contentColumns
+	argumentsSent, resultSent         *column.Bytes16
+	outputFunction                    *column.Bool
+	onUnknown                         *column.UInt8
+	reconcileWith                     *column.Array[*column.Dict]
+	repeatable, approval, forbidden   *column.Bool
+	provider, requested, served       *column.Dict
+	responseID                        *column.String
+	promptName, promptVersion, finish *column.Dict
+	temperature, topP                 *column.NullFloat64
+	maxTokens, seed                   *column.NullInt64
+	tokens                            tokenColumns
+	cost                              *column.Int64
+	costSource                        *column.UInt8
+	context, outputs                  *column.Array[*column.Bytes16]
+	contextHash                       *column.Bytes32
+	contextURI                        *column.String
+	input, output                     *column.Bytes16
+	outcome, sign                     *column.UInt8
+	errorType                         *column.Dict
+	errorText                         *column.String
+	statusCode                        *column.Int32
+	reconciles                        *column.String
+	reconcileResult, decision         *column.UInt8
+	actor, reason                     *column.String
+	handoffTo, httpMethod             *column.Dict
+	httpURL, httpKey                  *column.String
+	linkTraces                        *column.Array[*column.Bytes16]
+	linkSpans                         *column.Array[*column.Bytes8]
+	rules                             *column.Array[*column.Dict]
+	facts                             *column.String
+	policyHash                        *column.Dict
+	redacted, dropped                 *column.Int32
+	attributes                        *column.Map[*column.String]
+	attributesJSON, resourceJSON      *column.Array[*column.UInt16]
+	resource                          *column.Map[*column.Dict]
+	eventTimes                        *column.Array[*column.Int64]
+	eventNames                        *column.Array[*column.Dict]
+	eventAttributes                   *column.Array[*column.Map[*column.String]]
+	eventAttributeJSON                *column.Array[*column.Array[*column.UInt16]]
 }
 
 func newStepTable() *stepTable {
@@ -202,13 +201,13 @@ func (t *stepTable) rest() {
 	t.redacted = column.Add(s, "redacted", &column.Int32{})
 	t.dropped = column.Add(s, "dropped", &column.Int32{})
 	t.attributes = column.Add(s, "attributes", column.NewMap(column.NewString()))
-	t.attributesJSON = column.Add(s, "attributes_json", column.NewMap(column.NewString()))
+	t.attributesJSON = column.Add(s, "attributes_json", column.NewArray(&column.UInt16{}))
 	t.resource = column.Add(s, "resource", column.NewMap(column.NewDict()))
-	t.resourceJSON = column.Add(s, "resource_json", column.NewMap(column.NewDict()))
+	t.resourceJSON = column.Add(s, "resource_json", column.NewArray(&column.UInt16{}))
 	t.eventTimes = column.Add(s, "event_times", column.NewArray(column.NewTime()))
 	t.eventNames = column.Add(s, "event_names", column.NewArray(column.NewDict()))
 	t.eventAttributes = column.Add(s, "event_attributes", column.NewArray(column.NewMap(column.NewString())))
-	t.eventAttributeJSON = column.Add(s, "event_attributes_json", column.NewArray(column.NewMap(column.NewString())))
+	t.eventAttributeJSON = column.Add(s, "event_attributes_json", column.NewArray(column.NewArray(&column.UInt16{})))
 }
 
 // append adds a row. It keeps nothing of st.
@@ -342,7 +341,7 @@ func (t *stepTable) appendRest(st *agent.Step) {
 	t.eventAttributeJSON.End()
 }
 
-// row gives row i. Attributes come back in the order of their keys.
+// row gives row i.
 func (t *stepTable) row(i int) *agent.Step {
 	st := &agent.Step{
 		Tenant: t.tenant.Row(i), Unit: t.unit.Row(i), Trace: t.trace.Row(i), Span: t.span.Row(i), Parent: t.parent.Row(i),
@@ -415,34 +414,34 @@ func seconds(s int64) uint32 {
 	return uint32(min(max(s, 0), math.MaxUint32)) //nolint:gosec // clamped
 }
 
-// appendAttrs adds a row to the two maps: text as it is, other values as JSON.
-func appendAttrs[C stringColumn](text, other *column.Map[C], attrs []agent.Attr) {
+// appendAttrs adds a row to a map, and the places of the values that are JSON
+// and no text.
+func appendAttrs[C stringColumn](m *column.Map[C], places *column.Array[*column.UInt16], attrs []agent.Attr) {
 	for i := range attrs {
 		a := &attrs[i]
-		m := text
-		if a.JSON {
-			m = other
-		}
 		m.Keys.Append(a.Key)
 		m.Vals.Append(a.Value)
+		if a.JSON && i <= math.MaxUint16 {
+			places.Elem.Append(uint16(i)) //nolint:gosec // checked
+		}
 	}
-	text.End()
-	other.End()
+	m.End()
+	places.End()
 }
 
-func rowAttrs[C stringColumn](text, other *column.Map[C], i int) []agent.Attr {
-	lo, hi := text.Span(i)
-	olo, ohi := other.Span(i)
-	if lo == hi && olo == ohi {
+func rowAttrs[C stringColumn](m *column.Map[C], places *column.Array[*column.UInt16], i int) []agent.Attr {
+	lo, hi := m.Span(i)
+	if lo == hi {
 		return nil
 	}
-	attrs := make([]agent.Attr, 0, hi-lo+ohi-olo)
+	attrs := make([]agent.Attr, 0, hi-lo)
 	for j := lo; j < hi; j++ {
-		attrs = append(attrs, agent.Attr{Key: text.Keys.Row(j), Value: text.Vals.Row(j)})
+		attrs = append(attrs, agent.Attr{Key: m.Keys.Row(j), Value: m.Vals.Row(j)})
 	}
-	for j := olo; j < ohi; j++ {
-		attrs = append(attrs, agent.Attr{Key: other.Keys.Row(j), Value: other.Vals.Row(j), JSON: true})
+	for j, end := places.Span(i); j < end; j++ {
+		if at := int(places.Elem.Row(j)); at < len(attrs) {
+			attrs[at].JSON = true
+		}
 	}
-	slices.SortStableFunc(attrs, func(a, b agent.Attr) int { return strings.Compare(a.Key, b.Key) })
 	return attrs
 }

@@ -19,8 +19,8 @@ CREATE TABLE IF NOT EXISTS steps ${STEPTRAIL_ON_CLUSTER:-}
     started_at             DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
     ended_at               DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
     received_at            DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
-    expires_at             DateTime('UTC'),
-    content_expires_at     DateTime('UTC'),
+    expires_at             DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    content_expires_at     DateTime('UTC') CODEC(Delta, ZSTD(1)),
     run_id                 String,
     dialect_run            String,
     dialect_run_weak       Bool,
@@ -112,13 +112,13 @@ CREATE TABLE IF NOT EXISTS steps ${STEPTRAIL_ON_CLUSTER:-}
     redacted               Int32,
     dropped                Int32,
     attributes             Map(LowCardinality(String), String),
-    attributes_json        Map(LowCardinality(String), String),
+    attributes_json        Array(UInt16) COMMENT 'places in attributes of values that are JSON',
     resource               Map(LowCardinality(String), LowCardinality(String)),
-    resource_json          Map(LowCardinality(String), LowCardinality(String)),
+    resource_json          Array(UInt16),
     event_times            Array(DateTime64(9, 'UTC')),
     event_names            Array(LowCardinality(String)),
     event_attributes       Array(Map(LowCardinality(String), String)),
-    event_attributes_json  Array(Map(LowCardinality(String), String)),
+    event_attributes_json  Array(Array(UInt16)),
     inserted_at            DateTime64(3, 'UTC') DEFAULT now64(3),
     INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_started started_at TYPE minmax GRANULARITY 1
@@ -127,4 +127,4 @@ ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree(received_at)
 PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, unit, started_at, trace_id, span_id)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 1024;
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, index_granularity = 2048;

@@ -7,11 +7,11 @@ CREATE TABLE IF NOT EXISTS messages ${STEPTRAIL_ON_CLUSTER:-}
     tenant                 LowCardinality(String),
     unit                   String,
     hash                   FixedString(16),
-    expires_at             DateTime('UTC'),
+    expires_at             DateTime('UTC') CODEC(Delta, ZSTD(1)),
     body                   String CODEC(ZSTD(3))
 )
 ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree
 PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, unit, hash)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 256, min_compress_block_size = 1048576, max_compress_block_size = 1048576;
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, index_granularity = 256, min_bytes_for_wide_part = 262144, min_compress_block_size = 1048576, max_compress_block_size = 1048576;

@@ -7,7 +7,7 @@ CREATE TABLE IF NOT EXISTS message_facts ${STEPTRAIL_ON_CLUSTER:-}
     tenant                 LowCardinality(String),
     unit                   String,
     hash                   FixedString(16),
-    expires_at             DateTime('UTC'),
+    expires_at             DateTime('UTC') CODEC(Delta, ZSTD(1)),
     role                   Enum8('' = 0, 'system' = 1, 'user' = 2, 'assistant' = 3, 'tool' = 4),
     user_text              Bool,
     text_digest            FixedString(16),
@@ -32,4 +32,4 @@ ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree
 PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, unit, hash)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 1024;
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, index_granularity = 4096;

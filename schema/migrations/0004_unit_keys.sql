@@ -10,11 +10,11 @@ CREATE TABLE IF NOT EXISTS unit_keys ${STEPTRAIL_ON_CLUSTER:-}
     unit                   String,
     role                   Enum8('' = 0, 'trace' = 1, 'links' = 2, 'asks' = 3, 'executes' = 4, 'answered' = 5, 'checkpoint' = 6),
     service                LowCardinality(String),
-    expires_at             DateTime('UTC')
+    expires_at             DateTime('UTC') CODEC(Delta, ZSTD(1))
 )
 ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree
 PARTITION BY toMonday(expires_at)
 PRIMARY KEY (tenant, token)
 ORDER BY (tenant, token, started_at, unit, role, service)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 1024;
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, index_granularity = 2048;

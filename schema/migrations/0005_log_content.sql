@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS log_content ${STEPTRAIL_ON_CLUSTER:-}
     hash                   FixedString(16),
     unit                   String,
     started_at             DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
-    expires_at             DateTime('UTC'),
+    expires_at             DateTime('UTC') CODEC(Delta, ZSTD(1)),
     inserted_at            DateTime64(3, 'UTC') DEFAULT now64(3)
 )
 ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree
@@ -20,4 +20,4 @@ PARTITION BY toMonday(expires_at)
 PRIMARY KEY (tenant, trace_id, span_id)
 ORDER BY (tenant, trace_id, span_id, position, output, hash)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 1024;
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1;

@@ -13,4 +13,4 @@ ENGINE = ${STEPTRAIL_REPLICATED:-}MergeTree
 PARTITION BY toDate(inserted_at)
 ORDER BY (inserted_at, tenant, unit)
 TTL toDateTime(inserted_at) + INTERVAL 2 DAY
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 1024;
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1;

@@ -45,11 +45,11 @@ CREATE TABLE IF NOT EXISTS attempts ${STEPTRAIL_ON_CLUSTER:-}
     tokens_reasoning       Int64,
     cost_nano              Int64,
     cost_source            Enum8('' = 0, 'reported' = 1, 'computed' = 2),
-    expires_at             DateTime('UTC'),
+    expires_at             DateTime('UTC') CODEC(Delta, ZSTD(1)),
     PROJECTION by_run (SELECT _part_offset ORDER BY tenant, run)
 )
 ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree(version)
 PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, unit, started_at, trace_id, span_id, part, call_id)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 1024, deduplicate_merge_projection_mode = 'rebuild';
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, deduplicate_merge_projection_mode = 'rebuild';

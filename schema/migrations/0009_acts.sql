@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS acts ${STEPTRAIL_ON_CLUSTER:-}
     outcome                Enum8('' = 0, 'ok' = 1, 'error' = 2, 'unknown' = 3, 'refused' = 4, 'deferred' = 5),
     executed               Bool,
     ended_at               DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
-    expires_at             DateTime('UTC'),
+    expires_at             DateTime('UTC') CODEC(Delta, ZSTD(1)),
     INDEX by_key key TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_unit unit TYPE bloom_filter(0.01) GRANULARITY 1
 )
@@ -32,4 +32,4 @@ ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree(version)
 PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, target, started_at, trace_id, span_id, part)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 1024;
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, index_granularity = 4096;

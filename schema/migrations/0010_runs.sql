@@ -57,7 +57,7 @@ CREATE TABLE IF NOT EXISTS runs ${STEPTRAIL_ON_CLUSTER:-}
     content_last           Int64,
     spans                  Int64,
     units                  Array(String),
-    expires_at             DateTime('UTC'),
+    expires_at             DateTime('UTC') CODEC(Delta, ZSTD(1)),
     INDEX by_started started_at TYPE minmax GRANULARITY 1,
     INDEX by_ended ended_at TYPE minmax GRANULARITY 1,
     INDEX by_trace traces TYPE bloom_filter(0.01) GRANULARITY 1
@@ -66,4 +66,4 @@ ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree(version)
 PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, run)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 512;
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, index_granularity = 2048;

@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS findings ${STEPTRAIL_ON_CLUSTER:-}
     waste_tokens           Int64,
     waste_cost_nano        Int64,
     merged_into            FixedString(16),
-    expires_at             DateTime('UTC'),
+    expires_at             DateTime('UTC') CODEC(Delta, ZSTD(1)),
     INDEX by_id id TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_detected detected_at TYPE minmax GRANULARITY 1
 )
@@ -34,4 +34,4 @@ ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree(version)
 PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, run, id)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', index_granularity = 1024;
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1;

@@ -13,4 +13,4 @@ CREATE TABLE IF NOT EXISTS holds ${STEPTRAIL_ON_CLUSTER:-}
 )
 ENGINE = ${STEPTRAIL_REPLICATED:-}MergeTree
 ORDER BY (tenant, id, at)
-SETTINGS non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)';
+SETTINGS non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1;
