@@ -9,7 +9,7 @@ import (
 )
 
 // opening is what both stories share: the customer asks, the agent reads the
-// order and decides to refund it. It gives the conversation so far.
+// order, and a person approves the refund. It gives the conversation so far.
 func opening(ctx context.Context, a *supportAgent) []message {
 	talk := []message{
 		text("system", "You are a support agent. Refund damaged goods."),
@@ -19,7 +19,18 @@ func opening(ctx context.Context, a *supportAgent) []message {
 	a.think(ctx, talk, asks("call_1", "get_order", lookup))
 	a.execute(ctx, call{tool: "get_order", id: "call_1", arguments: lookup, took: 90 * time.Millisecond,
 		result: map[string]any{"order_id": order, "status": "delivered", "total_cents": amount}})
+	a.approve(ctx)
 	return append(talk, asks("call_1", "get_order", lookup), answers("call_1", `{"order_id":"7731","status":"delivered","total_cents":4990}`))
+}
+
+// approve records that a person allowed the refund.
+func (a *supportAgent) approve(ctx context.Context) {
+	_, span := a.start(ctx, "approve issue_refund",
+		attribute.String("agent.step.kind", "human"),
+		attribute.String("agent.target", target),
+		attribute.String("agent.human.decision", "approved"),
+		attribute.String("agent.human.actor", "supervisor"))
+	a.end(span, 4*time.Second)
 }
 
 // playNaive tries the refund again after the time-out, with no key.

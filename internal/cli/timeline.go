@@ -12,7 +12,7 @@ import (
 // WriteRun writes a run's history: a head, a line per step with its attempts
 // below, and what was found.
 func WriteRun(out io.Writer, c Colours, h api.History) error {
-	t := timeline{w: bufio.NewWriter(out), c: c, start: h.Run.StartedAt}
+	t := timeline{w: bufio.NewWriter(out), c: c, start: h.Run.StartedAt, agent: h.Run.Agent}
 	t.head(&h.Run)
 	fmt.Fprintln(t.w)
 	byID := map[string]*api.Finding{}
@@ -31,6 +31,7 @@ type timeline struct {
 	w     *bufio.Writer
 	c     Colours
 	start api.Timestamp
+	agent string
 }
 
 func (t *timeline) head(r *api.Run) {
@@ -99,7 +100,7 @@ func (t *timeline) step(s *api.Step, findings map[string]*api.Finding) {
 	if s.Declared {
 		line += t.c.faint("  step " + short(s.StepID, 40))
 	}
-	if s.LaneName != "" {
+	if s.LaneName != "" && s.LaneName != t.agent {
 		line += t.c.faint("  lane " + short(s.LaneName, 24))
 	}
 	if len(s.Attempts) == 1 {
