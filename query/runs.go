@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/query/api"
 )
@@ -99,7 +101,17 @@ func (s *Server) load(ctx context.Context, id string) (*view, error) {
 		return nil, err
 	}
 	v := &view{reader: r, asked: id, server: s}
-	if v.group, err = r.RunGroup(ctx, id); err != nil {
+	var found map[string][]agent.Finding
+	both, bothCtx := errgroup.WithContext(ctx) // the run mostly has the id that was asked for
+	both.Go(func() (err error) {
+		v.group, err = r.RunGroup(bothCtx, id)
+		return err
+	})
+	both.Go(func() (err error) {
+		found, err = findingsOf(bothCtx, r, []string{id})
+		return err
+	})
+	if err := both.Wait(); err != nil {
 		return nil, err
 	}
 	now := s.opts.Now()
@@ -110,9 +122,10 @@ func (s *Server) load(ctx context.Context, id string) (*view, error) {
 	if v.run == nil {
 		return nil, ErrNotFound
 	}
-	found, err := findingsOf(ctx, r, []string{v.run.ID})
-	if err != nil {
-		return nil, err
+	if v.run.ID != id {
+		if found, err = findingsOf(ctx, r, []string{v.run.ID}); err != nil {
+			return nil, err
+		}
 	}
 	v.findings = found[v.run.ID]
 	v.summary = s.summarise(v.run, v.findings, v.group.LastArrival, now)
