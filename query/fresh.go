@@ -62,7 +62,11 @@ func (s *Server) changedRuns(ctx context.Context, tenant string, r Reader) (*cha
 	result := s.fresh.group.DoChan(tenant, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), freshTimeout)
 		defer cancel()
-		c, err := s.derive(ctx, r, now)
+		var c *changed
+		err := s.guard(func() (err error) {
+			c, err = s.derive(ctx, r, now)
+			return err
+		})()
 		if err != nil {
 			return nil, err
 		}

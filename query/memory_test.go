@@ -26,6 +26,7 @@ type memory struct {
 	fail     error // what every call returns
 	failBody int   // fetch of bodies that fails with fail, from 1
 
+	panics    bool // in every call
 	truncated bool // every group is only part of what there is
 
 	fetches  int
@@ -65,6 +66,9 @@ func (m *memory) group(units ...string) agent.Group {
 func (m *memory) RunGroup(_ context.Context, id string) (agent.Group, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.panics {
+		panic("secret")
+	}
 	if m.fail != nil && m.failBody == 0 {
 		return agent.Group{}, m.fail
 	}
@@ -96,6 +100,9 @@ func (m *memory) Bodies(_ context.Context, _ []string, refs []agent.Ref) (map[ag
 func (m *memory) Summaries(_ context.Context, f RunFilter) ([]agent.Summary, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.panics {
+		panic("secret")
+	}
 	if m.fail != nil {
 		return nil, m.fail
 	}
@@ -113,6 +120,9 @@ func (m *memory) Changed(_ context.Context, limit int) ([]agent.Group, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.derived++
+	if m.panics {
+		panic("secret")
+	}
 	if m.fail != nil {
 		return nil, m.fail
 	}
@@ -128,6 +138,9 @@ func (m *memory) Changed(_ context.Context, limit int) ([]agent.Group, error) {
 func (m *memory) Findings(_ context.Context, f FindingFilter) ([]agent.Finding, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.panics {
+		panic("secret")
+	}
 	if m.fail != nil && m.failBody == 0 {
 		return nil, m.fail
 	}

@@ -109,6 +109,20 @@ func (s *Server) recoverPanic(c *gin.Context) {
 	c.Next()
 }
 
+// guard turns a panic on a goroutine of our own, where recoverPanic cannot see
+// it and the whole collector would end, into an error.
+func (s *Server) guard(f func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				s.metrics.panics.Inc()
+				err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			}
+		}()
+		return f()
+	}
+}
+
 // protect refuses foreign host names and sets the headers of every answer. A
 // page of another site whose name was pointed at this address (DNS rebinding)
 // is told by its Host header; without CORS headers no other page reads answers.

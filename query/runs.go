@@ -103,14 +103,14 @@ func (s *Server) load(ctx context.Context, id string) (*view, error) {
 	v := &view{reader: r, asked: id, server: s}
 	var found map[string][]agent.Finding
 	both, bothCtx := errgroup.WithContext(ctx) // the run mostly has the id that was asked for
-	both.Go(func() (err error) {
+	both.Go(s.guard(func() (err error) {
 		v.group, err = r.RunGroup(bothCtx, id)
 		return err
-	})
-	both.Go(func() (err error) {
+	}))
+	both.Go(s.guard(func() (err error) {
 		found, err = findingsOf(bothCtx, r, []string{id})
 		return err
-	})
+	}))
 	if err := both.Wait(); err != nil {
 		return nil, err
 	}

@@ -88,6 +88,16 @@ func TestAPanicIsA500AndTheServerGoesOn(t *testing.T) {
 	require.InDelta(t, 1, metric(t, f, "steptrail_http_panics_total").GetMetric()[0].GetCounter().GetValue(), 0)
 }
 
+func TestAPanicBesideTheRequestIsA500Too(t *testing.T) {
+	f := start(t, nil)
+	f.memory.panics = true
+	for _, path := range []string{"/api/v1/runs", "/api/v1/runs/r", "/api/v1/findings"} {
+		p := f.problem(t, 500, "/api/v1/runs", path)
+		require.NotContains(t, p.Detail, "secret")
+	}
+	require.InDelta(t, 4, metric(t, f, "steptrail_http_panics_total").GetMetric()[0].GetCounter().GetValue(), 1)
+}
+
 func TestMoreRequestsThanTurnsWaitAndAreThenRefused(t *testing.T) {
 	f := start(t, func(o *Options) { o.MaxRequests, o.RequestTimeout = 1, 20_000_000 })
 	f.server.turns <- struct{}{} // somebody is being answered
