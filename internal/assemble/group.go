@@ -38,6 +38,7 @@ type group struct {
 	floor    int64 // start of the oldest step of the window
 	touched  int64 // last arrival
 	deadline int64 // when what is pending must be judged
+	again    int64 // when the judge wants to look again; 0: it does not
 	due      int64 // when Due looks at it
 	place    int   // in the heap; -1 if not there
 

@@ -9,7 +9,7 @@ import (
 // judgeGroup derives the runs of a group and judges them, then the runs of other
 // groups whose findings depend on what changed here. It ends because a group's
 // acts change only by what came since its last judgement.
-func (o *Open) judgeGroup(g *group) {
+func (o *Open) judgeGroup(g *group, now int64) {
 	for todo := []*group{g}; len(todo) > 0; {
 		next := todo[0]
 		todo = todo[1:]
@@ -19,21 +19,26 @@ func (o *Open) judgeGroup(g *group) {
 			}
 			o.touch(next)
 		}
-		todo = append(todo, o.judgeOne(next)...)
+		todo = append(todo, o.judgeOne(next, now)...)
 	}
 }
 
-func (o *Open) judgeOne(g *group) (affected []*group) {
+func (o *Open) judgeOne(g *group, now int64) (affected []*group) {
 	o.stats.Judged++
 	o.loosen(g)
 	g.credit -= len(g.steps)
 	runs := agent.Runs(agent.Input{Steps: g.steps, Facts: g.facts, Logs: g.logs})
 	affected = o.recordActs(g, runs)
 	g.verdicts = make([]Verdict, 0, len(runs))
+	g.again = 0
 	for _, r := range runs {
 		v := Verdict{Tenant: r.Tenant, Run: r.ID, Units: r.Units}
 		if o.judge != nil {
-			v.Findings = o.judge(r, func(key string) []agent.Act { return o.keys.under(r.Tenant, key, r.ID) })
+			var again int64
+			v.Findings, again = o.judge(r, func(key string) []agent.Act { return o.keys.under(r.Tenant, key, r.ID) }, Moment{Now: now, LastArrival: g.touched})
+			if again != 0 && (g.again == 0 || again < g.again) {
+				g.again = again
+			}
 		}
 		g.verdicts = append(g.verdicts, v)
 	}
@@ -79,4 +84,9 @@ func (o *Open) recordActs(g *group, runs []*agent.Run) (affected []*group) {
 	}
 	g.keys = keys
 	return affected
+}
+
+// isAwaited reports whether the judge asked to look again by now.
+func (g *group) isAwaited(now int64) bool {
+	return g.again != 0 && now >= g.again && !g.late && g.size() > 0
 }

@@ -14,6 +14,16 @@ import (
 // other runs under a key, as far as they are in memory.
 type Judge func(run *agent.Run, under func(key string) []agent.Act) []agent.Finding
 
+// Moment is when a run is judged, in Unix nanoseconds.
+type Moment struct {
+	Now         int64
+	LastArrival int64 // of the group that the run is in
+}
+
+// TimedJudge is a Judge that weighs time. again is when, in Unix nanoseconds, it
+// wants to look at the run once more even though nothing came; 0: it does not.
+type TimedJudge func(run *agent.Run, under func(key string) []agent.Act, at Moment) (found []agent.Finding, again int64)
+
 // Limits bound what is kept.
 type Limits struct {
 	Bytes    int64         // all state; default 512 MiB
@@ -68,7 +78,7 @@ type Stats struct {
 // Open is the set of open runs. It is not safe for concurrent use.
 type Open struct {
 	limits Limits
-	judge  Judge
+	judge  TimedJudge
 	tokens map[token]*group
 	calls  map[callToken]*callGroups
 	keys   keyIndex
@@ -85,6 +95,17 @@ type Open struct {
 
 // New makes an empty set of open runs. Zero limits take their defaults.
 func New(limits Limits, judge Judge) *Open {
+	if judge == nil {
+		return NewTimed(limits, nil)
+	}
+	return NewTimed(limits, func(run *agent.Run, under func(string) []agent.Act, _ Moment) ([]agent.Finding, int64) {
+		return judge(run, under), 0
+	})
+}
+
+// NewTimed is New with a judge that weighs time. Due calls it again when it asked
+// for it.
+func NewTimed(limits Limits, judge TimedJudge) *Open {
 	l := limits.withDefaults()
 	o := &Open{limits: l, judge: judge, tokens: map[token]*group{}, calls: map[callToken]*callGroups{}}
 	o.keys = newKeyIndex(l.Keys)
@@ -131,8 +152,8 @@ func (o *Open) settle(now int64) []Verdict {
 			continue
 		}
 		g.marked = false
-		if g.pending > 0 && (g.hot || g.pending*2 >= g.judged || now >= g.deadline) {
-			o.judgeGroup(g)
+		if g.pending > 0 && (g.hot || g.pending*2 >= g.judged || now >= g.deadline) || g.isAwaited(now) {
+			o.judgeGroup(g, now)
 		}
 		o.schedule(g)
 		verdicts = append(verdicts, o.report(g)...)
@@ -175,7 +196,7 @@ func (o *Open) Due(now int64) []Verdict {
 		g := o.due[0]
 		heap.Pop(&o.due)
 		switch {
-		case g.pending > 0:
+		case g.pending > 0 || g.isAwaited(now):
 			o.touch(g)
 		case g.touched+int64(o.limits.Keep) <= now:
 			o.stats.Expired++
@@ -193,6 +214,9 @@ func (o *Open) schedule(g *group) {
 	at := g.touched + int64(o.limits.Keep)
 	if g.pending > 0 {
 		at = g.deadline
+	}
+	if g.again != 0 && !g.late && g.size() > 0 {
+		at = min(at, g.again)
 	}
 	switch {
 	case g.gone:

@@ -24,11 +24,12 @@ type openRuns struct {
 const maxOwed = 10_000
 
 func newOpenRuns(cfg *Config, p *policy.Policy) *openRuns {
-	judge := func(run *agent.Run, under func(key string) []agent.Act) []agent.Finding {
-		return detect.Run(detect.Input{Run: run, Under: under, Policy: p})
+	judge := func(run *agent.Run, under func(key string) []agent.Act, at assemble.Moment) ([]agent.Finding, int64) {
+		v := detect.Judge(detect.Input{Run: run, Under: under, Policy: p, Now: at.Now, LastArrival: at.LastArrival})
+		return v.Findings, v.Next
 	}
 	limits := assemble.Limits{Bytes: cfg.MaxOpenBytes, Keep: cfg.MaxOpenTime}
-	return &openRuns{runs: assemble.New(limits, judge), owed: make(map[agent.FindingID]struct{})}
+	return &openRuns{runs: assemble.NewTimed(limits, judge), owed: make(map[agent.FindingID]struct{})}
 }
 
 // add takes in what one request brought and gives what is now known of the runs
