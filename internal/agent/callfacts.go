@@ -77,7 +77,7 @@ type Mark uint64
 
 // Value is a named scalar of a call's arguments.
 type Value struct {
-	Name Mark
+	Name Mark // a plain hash: names of arguments are no secret
 	Mark Mark
 	ID   bool // its name says that it is an id
 }

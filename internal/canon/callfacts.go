@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/cjson"
 )
@@ -136,7 +138,7 @@ func (a *Analyzer) values(raw, name string, entries, inside bool, depth int) {
 				f.Entries = append(f.Entries, a.mark(value))
 			}
 		case name != "" && len(f.Values) < maxCallMarks:
-			f.Values = append(f.Values, agent.Value{Name: a.mark(name), Mark: a.mark(value), ID: isIDName(name)})
+			f.Values = append(f.Values, agent.Value{Name: agent.Mark(xxhash.Sum64String(name)), Mark: a.mark(value), ID: isIDName(name)})
 		}
 	}
 }
