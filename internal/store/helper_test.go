@@ -97,7 +97,9 @@ func filledStep() *agent.Step {
 	return &st
 }
 
-func inADay() int64 { return time.Now().Add(24 * time.Hour).Unix() }
+var tomorrow = time.Now().Add(24 * time.Hour).Unix()
+
+func inADay() int64 { return tomorrow }
 
 // span is a small step of a unit, alive for a day.
 func span(unit string, trace, id byte, change func(*agent.Step)) *agent.Step {
