@@ -203,7 +203,8 @@ func (o *Open) keepFacts(g *group, s *agent.Step, facts map[agent.Ref]*agent.Mes
 
 func (o *Open) keepFact(g *group, r agent.Ref, facts map[agent.Ref]*agent.MessageFacts) {
 	f := facts[r]
-	if f == nil || len(f.Calls)+len(f.Answers) == 0 && !f.UserText {
+	said := f != nil && f.Role == agent.RoleAssistant && !f.Text.IsZero() // what the model said may be news
+	if f == nil || len(f.Calls)+len(f.Answers) == 0 && !f.UserText && !said {
 		return
 	}
 	if _, ok := g.facts[r]; ok {
