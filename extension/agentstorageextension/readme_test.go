@@ -1,0 +1,25 @@
+package agentstorageextension
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheReadmeNamesTheDefaults(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	c := createDefaultConfig().(*Config)
+	for _, line := range []string{
+		fmt.Sprintf("| `dsn` | `%s` |", Embedded),
+		fmt.Sprintf("| `data_dir` | `%s` |", c.DataDir),
+		fmt.Sprintf("| `database` | `%s` |", c.Database),
+		fmt.Sprintf("| `migrate` | `%t` |", c.Migrate),
+		fmt.Sprintf("| `engine::max_memory_mib` | `%d` |", c.Engine.MaxMemoryMiB),
+		fmt.Sprintf("| `engine::max_concurrent` | `%d` |", c.Engine.MaxConcurrent),
+	} {
+		require.Contains(t, string(text), line)
+	}
+}
