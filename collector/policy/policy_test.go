@@ -53,7 +53,7 @@ func TestDemoClassesTools(t *testing.T) {
 		"browser_snapshot":                policy.ClassRead,
 		"mcp__context7__get-library-docs": policy.ClassRead,
 		"AskUserQuestion":                 policy.ClassHuman,
-		"mcp__sequentialthinking__think":  policy.ClassThink,
+		"mcp__sequentialthinking__think":  policy.ClassRead,
 		"something_that_nobody_has_heard": policy.ClassUnset,
 		"transfer_to_billing":             policy.ClassUnset,
 	} {
