@@ -45,6 +45,11 @@ node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund
 	touch $@
 
+.PHONY: demo
+demo: build ## the worked example, live: starts everything, plays it, prints what was found, stays up
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/support-agent ./examples/support-agent
+	scripts/demo.sh
+
 .PHONY: ocb
 ocb: require-go ## the same components by the upstream builder: bin/ocb/steptrail-ocb
 	mkdir -p bin
