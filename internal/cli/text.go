@@ -50,6 +50,8 @@ func pad(s string, n int) string {
 func span(ms float64) string {
 	d := time.Duration(ms * float64(time.Millisecond))
 	switch {
+	case d > 0 && d < time.Millisecond:
+		return "<1 ms"
 	case d < time.Second:
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	case d < time.Minute:
