@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 
+	"github.com/steptrail/steptrail/extension/agentstorageextension"
 	"github.com/steptrail/steptrail/internal/agent"
-	"github.com/steptrail/steptrail/internal/engine"
 	"github.com/steptrail/steptrail/internal/store"
 	"github.com/steptrail/steptrail/query"
 )
@@ -63,18 +61,13 @@ func (r reader) Findings(ctx context.Context, f query.FindingFilter) ([]agent.Fi
 // classify adds the error of package query that says what to tell a client.
 func classify(err error) error {
 	switch {
-	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
+	case err == nil:
+		return nil
 	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("%w: %w", query.ErrNotFound, err)
-	case errors.Is(err, engine.ErrUnavailable), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), isNet(err):
+	case agentstorageextension.Unavailable(err):
 		return fmt.Errorf("%w: %w", query.ErrUnavailable, err)
 	default:
 		return err
 	}
-}
-
-func isNet(err error) bool {
-	_, ok := errors.AsType[net.Error](err)
-	return ok
 }

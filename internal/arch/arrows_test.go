@@ -44,7 +44,6 @@ var arrows = map[string][]string{
 	"extension/agentstorageextension": {"internal/engine", "internal/store", "schema"},
 	"extension/agentqueryextension": {
 		"internal/agent", "internal/policy", "internal/policyfile", "internal/store", "query", "query/api", "extension/agentstorageextension",
-		"internal/engine", // only to tell "the engine is away" from other failures
 	},
 	"extension/agentanalyzerextension": {
 		"internal/agent", "internal/policy", "internal/policyfile", "internal/store", "internal/sweep", "extension/agentstorageextension",
@@ -66,8 +65,6 @@ var arrows = map[string][]string{
 	"internal/arch":              {},
 	"internal/contracttest":      {},
 	"internal/engine/enginetest": {"internal/engine"},
-
-	"internal/hold": {},
 }
 
 // testOnly packages are imported by test files and by each other, never by code that ships.
