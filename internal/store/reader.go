@@ -282,12 +282,20 @@ func (r *Reader) Findings(ctx context.Context, f FindingFilter) ([]agent.Finding
 	} else {
 		p.text("kind", f.Kind)
 	}
+	ids, hexes, runs, err := r.findingPage(ctx, sqlFindingsPage, p)
+	if err != nil {
+		return nil, fmt.Errorf("page of findings: %w", err)
+	}
+	return r.findingsOf(ctx, ids, hexes, runs)
+}
+
+// findingPage reads the ids of a page of findings, as bytes and as hex digits,
+// and their runs.
+func (r *Reader) findingPage(ctx context.Context, sql statement, p params) (ids []agent.FindingID, hexes, runs []string, err error) {
 	var page column.Set
 	id := column.Add(&page, "id", &column.Bytes16{})
 	run := column.Add(&page, "of_run", column.NewString())
-	var ids []agent.FindingID
-	var runs, hexes []string
-	err := r.query(ctx, string(sqlFindingsPage), p, &page, func() error {
+	err = r.query(ctx, string(sql), p, &page, func() error {
 		for i := range page.Rows() {
 			ids = append(ids, id.Row(i))
 			hexes = append(hexes, agent.FindingID(id.Row(i)).String())
@@ -295,10 +303,7 @@ func (r *Reader) Findings(ctx context.Context, f FindingFilter) ([]agent.Finding
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("page of findings: %w", err)
-	}
-	return r.findingsOf(ctx, ids, hexes, runs)
+	return ids, hexes, runs, err
 }
 
 // findingsOf reads findings in the order of the ids.

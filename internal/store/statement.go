@@ -51,6 +51,9 @@ var (
 	sqlActsUnderKeys  = load("acts_under_keys")
 	sqlActsOfUnits    = load("acts_of_units")
 	sqlLastSweep      = load("last_sweep")
+	sqlUnknownsPage   = load("unknowns_page")
+
+	sqlResolutionsOfUnits = load("resolutions_of_units")
 )
 
 // maxURLBytes bounds the values that one statement carries: they travel in a

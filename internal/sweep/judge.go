@@ -3,6 +3,8 @@ package sweep
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -97,10 +99,16 @@ func (s *Sweeper) settle(ctx context.Context, tenant string, vs []*verdict, now 
 	if err != nil {
 		return err
 	}
+	said, err := s.resolutions(ctx, tenant, vs)
+	if err != nil {
+		return err
+	}
 	keep := int64(s.policy.Retention(tenant).Findings / time.Second)
 	for _, v := range vs {
 		for _, r := range v.runs {
-			judged := detect.Judge(detect.Input{Run: r, Under: keys.under, Policy: s.policy, Now: now.UnixNano(), LastArrival: v.group.LastArrival})
+			judged := detect.Judge(detect.Input{
+				Run: r, Under: keys.under, Policy: s.policy, Now: now.UnixNano(), LastArrival: v.group.LastArrival, Resolutions: said[v],
+			})
 			if judged.Next != 0 && (v.next == 0 || judged.Next < v.next) {
 				v.next = judged.Next
 			}
@@ -135,6 +143,27 @@ func (s *Sweeper) settle(ctx context.Context, tenant string, vs []*verdict, now 
 		}
 	}
 	return nil
+}
+
+// resolutions reads what people said of the groups' unknown outcomes.
+func (s *Sweeper) resolutions(ctx context.Context, tenant string, vs []*verdict) (map[*verdict][]agent.Resolution, error) {
+	of := map[string]*verdict{}
+	for _, v := range vs {
+		for _, u := range v.group.Units {
+			of[u] = v
+		}
+	}
+	said, err := s.store.ResolutionsOf(ctx, tenant, slices.Sorted(maps.Keys(of)))
+	if err != nil {
+		return nil, fmt.Errorf("read resolutions: %w", err)
+	}
+	out := map[*verdict][]agent.Resolution{}
+	for _, r := range said {
+		if v := of[r.Unit]; v != nil {
+			out[v] = append(out[v], r)
+		}
+	}
+	return out, nil
 }
 
 func (s *Sweeper) summarise(v *verdict, now time.Time, d *agent.Derived) {

@@ -17,6 +17,8 @@ type memStore struct {
 	findings  map[agent.FindingID]agent.StoredFinding
 	summaries map[string]agent.Summary
 	gone      map[string]string
+	said      []agent.Resolution
+	touched   []memTouch // units with news that are no span
 	version   uint64
 	writes    []agent.Derived
 	fail      error
@@ -25,6 +27,12 @@ type memStore struct {
 
 type memRow struct {
 	step     *agent.Step
+	inserted time.Time
+}
+
+// memTouch is a row of run_changes without a span.
+type memTouch struct {
+	unit     agent.UnitID
 	inserted time.Time
 }
 
@@ -45,11 +53,15 @@ func (m *memStore) Changes(_ context.Context, from, to time.Time) ([]agent.Chang
 	m.reads++
 	byUnit := map[agent.UnitID]*agent.Change{}
 	var ids []agent.UnitID
+	touched := slices.Clone(m.touched)
 	for _, r := range m.rows {
+		touched = append(touched, memTouch{agent.UnitID{Tenant: r.step.Tenant, Unit: r.step.Unit}, r.inserted})
+	}
+	for _, r := range touched {
 		if r.inserted.Before(from) || !r.inserted.Before(to) {
 			continue
 		}
-		id := agent.UnitID{Tenant: r.step.Tenant, Unit: r.step.Unit}
+		id := r.unit
 		if byUnit[id] == nil {
 			byUnit[id] = &agent.Change{UnitID: id}
 			ids = append(ids, id)
@@ -146,6 +158,22 @@ func (m *memStore) LinksOf(_ context.Context, tenant string, units []string) ([]
 	}
 	slices.SortFunc(out, func(a, b agent.RunLink) int { return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Run, b.Run)) })
 	return out, nil
+}
+
+func (m *memStore) ResolutionsOf(_ context.Context, _ string, units []string) ([]agent.Resolution, error) {
+	var out []agent.Resolution
+	for _, r := range m.said {
+		if slices.Contains(units, r.Unit) {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// resolve writes down what a person said of a span, as the API does.
+func (m *memStore) resolve(at time.Time, s *agent.Step, way agent.Settlement) {
+	m.said = append(m.said, agent.Resolution{Unit: s.Unit, Trace: s.Trace, Span: s.Span, Way: way, At: at.UnixNano()})
+	m.touched = append(m.touched, memTouch{agent.UnitID{Tenant: s.Tenant, Unit: s.Unit}, at})
 }
 
 func (m *memStore) LastSweep(context.Context) (time.Time, error) {

@@ -22,6 +22,8 @@ type Store interface {
 	FindingsOf(ctx context.Context, tenant string, runs []string) ([]agent.StoredFinding, error)
 	LinksOf(ctx context.Context, tenant string, units []string) ([]agent.RunLink, error)
 	ActsOf(ctx context.Context, tenant string, units []string) ([]agent.Act, error)
+	// ResolutionsOf gives what people said of attempts of the units.
+	ResolutionsOf(ctx context.Context, tenant string, units []string) ([]agent.Resolution, error)
 	// LastSweep is the newest version written, as a time; zero if none.
 	LastSweep(ctx context.Context) (time.Time, error)
 	// WriteDerived writes under a version; a higher version outranks a lower.
