@@ -49,7 +49,7 @@ const minMemoryMiB = 256
 
 var (
 	_    confmap.Validator = (*Config)(nil)
-	name                    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
+	name                   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 )
 
 // Validate reports every problem, each with its key.

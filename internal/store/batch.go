@@ -44,8 +44,10 @@ type Batch struct {
 
 	// seen are the rows of messages, facts and keys that the batch holds: each
 	// stands in it once.
-	seen   map[rowKey]struct{}
-	stored *storedRows // what need not be inserted again; nil: not known
+	seen     map[rowKey]struct{}
+	stored   *storedRows // what need not be inserted again; nil: not known
+	noted    traceKey    // of the span added last that has an explicit unit
+	notedRow int         // its row of steps
 
 	id   string               // deduplication token, given by the first insert
 	done [tableCount + 1]bool // tables that were inserted, with run_changes last
@@ -84,9 +86,28 @@ func (b *Batch) AddSpan(st *agent.Step, bodies []agent.Body, facts []agent.Messa
 			b.facts.append(st.Tenant, st.Unit, st.Expires, &facts[i])
 		}
 	}
+	if st.Explicit() != "" && !b.sameTrace(unit, st) {
+		b.addKey(unit, st.Tenant, st.Unit, st.Service, unitKey{roleTrace, st.Trace.String()}, st.Start, st.Expires)
+	}
 	stepKeys(st, facts, func(k unitKey) { b.addKey(unit, st.Tenant, st.Unit, st.Service, k, st.Start, st.Expires) })
 	b.steps.append(st)
 	b.end()
+}
+
+// sameTrace reports whether the last span of an explicit unit has noted already
+// that the unit has spans in this trace.
+func (b *Batch) sameTrace(unit uint64, st *agent.Step) bool {
+	k := traceKey{unit, st.Trace, weekOf(st.Expires)}
+	same := k == b.noted && b.notedRow < b.steps.Rows() && b.steps.service.Row(b.notedRow) == st.Service
+	b.noted, b.notedRow = k, b.steps.Rows()
+	return same
+}
+
+// traceKey is a unit that has spans in a trace.
+type traceKey struct {
+	unit  uint64
+	trace agent.TraceID
+	week  int32
 }
 
 // AddLog adds a message that came as a log record.
@@ -119,9 +140,10 @@ func (b *Batch) AddFinding(f agent.Finding) {
 }
 
 func (b *Batch) addKey(unit uint64, tenant, id, service string, k unitKey, started, expires int64) {
-	if b.fresh(keyOf(unit, service, k, weekOf(expires))) {
-		b.keys.append(tenant, id, service, k, started, expires)
+	if k.role.repeats() && !b.fresh(keyOf(unit, service, k, weekOf(expires))) {
+		return
 	}
+	b.keys.append(tenant, id, service, k, started, expires)
 }
 
 // fresh reports whether the row is neither in the batch nor stored, and notes it.
@@ -177,6 +199,7 @@ func (b *Batch) Reset() {
 	}
 	b.items = b.items[:0]
 	clear(b.seen)
+	b.noted = traceKey{}
 	b.id = ""
 	b.done = [tableCount + 1]bool{}
 }
@@ -214,7 +237,7 @@ func (b *Batch) takeTable(src *Batch, t tableID, lo, hi uint32, items []ends) {
 	row, start := lo, lo
 	for i := range items {
 		for ; row < items[i][t]; row++ {
-			if b.fresh(src.rowKey(t, int(row))) {
+			if k, once := src.rowKey(t, int(row)); !once || b.fresh(k) {
 				continue
 			}
 			b.sets[t].Take(src.sets[t], int(start), int(row))
@@ -226,19 +249,24 @@ func (b *Batch) takeTable(src *Batch, t tableID, lo, hi uint32, items []ends) {
 	b.sets[t].Take(src.sets[t], int(start), int(row))
 }
 
-// rowKey is the key of a row of messages, facts or keys.
-func (b *Batch) rowKey(t tableID, i int) rowKey {
+// rowKey is the key of a row of messages, facts or keys; once says whether the
+// row is kept once at all.
+func (b *Batch) rowKey(t tableID, i int) (k rowKey, once bool) {
 	switch t {
 	case tableMessages:
 		m := b.messages
-		return newRowKey(t, unitHash(m.tenant.Row(i), m.unit.Row(i)), weekOf(int64(m.expires.Row(i))), m.hash.Row(i))
+		return newRowKey(t, unitHash(m.tenant.Row(i), m.unit.Row(i)), weekOf(int64(m.expires.Row(i))), m.hash.Row(i)), true
 	case tableFacts:
 		m := b.facts
-		return newRowKey(t, unitHash(m.tenant.Row(i), m.unit.Row(i)), weekOf(int64(m.expires.Row(i))), m.hash.Row(i))
+		return newRowKey(t, unitHash(m.tenant.Row(i), m.unit.Row(i)), weekOf(int64(m.expires.Row(i))), m.hash.Row(i)), true
 	default:
 		m := b.keys
+		role := keyRole(m.role.Row(i))
+		if !role.repeats() {
+			return rowKey{}, false
+		}
 		return keyOf(unitHash(m.tenant.Row(i), m.unit.Row(i)), m.service.Row(i),
-			unitKey{keyRole(m.role.Row(i)), m.token.Row(i)}, weekOf(int64(m.expires.Row(i))))
+			unitKey{role, m.token.Row(i)}, weekOf(int64(m.expires.Row(i)))), true
 	}
 }
 

@@ -48,7 +48,7 @@ func (b *Batch) AppendTo(dst []byte) []byte {
 // batch is empty.
 func (b *Batch) Decode(data []byte) error {
 	b.Reset()
-	err := b.decode(proto.NewReader(bytes.NewReader(data)))
+	err := b.decode(data)
 	if err != nil {
 		b.Reset()
 		return fmt.Errorf("decode batch: %w", err)
@@ -56,13 +56,15 @@ func (b *Batch) Decode(data []byte) error {
 	return nil
 }
 
-func (b *Batch) decode(r *proto.Reader) error {
-	if v, err := r.ReadByte(); err != nil || v != batchVersion {
+func (b *Batch) decode(data []byte) error {
+	if len(data) == 0 || data[0] != batchVersion {
 		return errBatch
 	}
-	if err := b.decodeItems(r); err != nil {
+	data, err := b.decodeItems(data[1:])
+	if err != nil {
 		return fmt.Errorf("items: %w", err)
 	}
+	r := proto.NewReader(bytes.NewReader(data))
 	var last ends
 	if n := len(b.items); n > 0 {
 		last = b.items[n-1]
@@ -83,33 +85,38 @@ func (b *Batch) decode(r *proto.Reader) error {
 	}
 	for _, t := range []tableID{tableMessages, tableFacts, tableKeys} {
 		for i := range b.sets[t].Rows() {
-			b.seen[b.rowKey(t, i)] = struct{}{}
+			if k, once := b.rowKey(t, i); once {
+				b.seen[k] = struct{}{}
+			}
 		}
 	}
 	return nil
 }
 
-func (b *Batch) decodeItems(r *proto.Reader) error {
-	n, err := binary.ReadUvarint(r)
-	if err != nil {
-		return err
+// decodeItems reads the items and gives what follows them.
+func (b *Batch) decodeItems(data []byte) ([]byte, error) {
+	next := func() (uint64, error) {
+		v, n := binary.Uvarint(data)
+		if n <= 0 || v > maxItems {
+			return 0, errBatch
+		}
+		data = data[n:]
+		return v, nil
 	}
-	if n > maxItems {
-		return fmt.Errorf("%d items", n)
+	n, err := next()
+	if err != nil {
+		return nil, err
 	}
 	var e ends
 	for range n {
 		for t := range e {
-			d, err := binary.ReadUvarint(r)
+			d, err := next()
 			if err != nil {
-				return err
+				return nil, err
 			}
-			if d > maxItems {
-				return fmt.Errorf("%d rows of an item", d)
-			}
-			e[t] += uint32(d) //nolint:gosec // bounded above
+			e[t] += uint32(d) //nolint:gosec // bounded by maxItems
 		}
 		b.items = append(b.items, e)
 	}
-	return nil
+	return data, nil
 }

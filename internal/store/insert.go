@@ -64,19 +64,21 @@ func (s *Store) unstored(b *Batch, t tableID) (*column.Set, []uint32, []rowKey) 
 	keys := make([]rowKey, 0, n)
 	skip := make([]int, 0)
 	for i := range n {
-		k := b.rowKey(t, i)
-		if s.stored.has(k) {
+		k, once := b.rowKey(t, i)
+		switch {
+		case !once:
+		case s.stored.has(k):
 			skip = append(skip, i)
-			continue
+		default:
+			keys = append(keys, k)
 		}
-		keys = append(keys, k)
 	}
 	expires := expiresOf(b, t)
 	if len(skip) == 0 {
 		return b.sets[t], expires, keys
 	}
 	rest := b.sets[t].New()
-	kept := make([]uint32, 0, len(keys))
+	kept := make([]uint32, 0, n-len(skip))
 	start := 0
 	for _, i := range append(skip, n) {
 		rest.Take(b.sets[t], start, i)

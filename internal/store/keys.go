@@ -27,6 +27,12 @@ func (r keyRole) String() string {
 	return ""
 }
 
+// repeats reports whether many spans of a unit state the same token in this
+// role, so that it is worth remembering.
+func (r keyRole) repeats() bool {
+	return r == roleTrace || r == roleLinks || r == roleCheckpoint
+}
+
 // maxToken bounds a token: what is longer is no id.
 const maxToken = 512
 
@@ -36,17 +42,14 @@ type unitKey struct {
 	token string
 }
 
-// stepKeys gives what a span states that can join its unit with others. facts
-// are those of its messages; f is not called for tokens that are empty or no
+// stepKeys gives what a span states that can join its unit with others, but for
+// the trace it is in. facts are those of its messages; f is not called for tokens that are empty or no
 // ids. It is called with the same token more than once.
 func stepKeys(st *agent.Step, facts []agent.MessageFacts, f func(unitKey)) {
 	emit := func(role keyRole, token string) {
 		if token != "" && len(token) <= maxToken {
 			f(unitKey{role, token})
 		}
-	}
-	if st.Explicit() != "" {
-		emit(roleTrace, st.Trace.String())
 	}
 	for _, l := range st.Links {
 		if l.Trace != st.Trace && !l.Trace.IsZero() {

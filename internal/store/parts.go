@@ -63,6 +63,7 @@ var (
 type stringColumn interface {
 	column.Column
 	Append(v string)
+	AppendLike(i int, v string)
 	Row(i int) string
 }
 

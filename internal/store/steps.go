@@ -417,10 +417,21 @@ func seconds(s int64) uint32 {
 // appendAttrs adds a row to a map, and the places of the values that are JSON
 // and no text.
 func appendAttrs[C stringColumn](m *column.Map[C], places *column.Array[*column.UInt16], attrs []agent.Attr) {
+	// Spans of one resource, and of one kind, have the same attributes in the
+	// same order: look at the row before first.
+	var lo, hi int
+	if n := m.Rows(); n > 0 {
+		lo, hi = m.Span(n - 1)
+	}
 	for i := range attrs {
 		a := &attrs[i]
-		m.Keys.Append(a.Key)
-		m.Vals.Append(a.Value)
+		if lo+i < hi {
+			m.Keys.AppendLike(lo+i, a.Key)
+			m.Vals.AppendLike(lo+i, a.Value)
+		} else {
+			m.Keys.Append(a.Key)
+			m.Vals.Append(a.Value)
+		}
 		if a.JSON && i <= math.MaxUint16 {
 			places.Elem.Append(uint16(i)) //nolint:gosec // checked
 		}

@@ -107,10 +107,27 @@ func (c *Vec[T, S, P]) EncodeColumn(b *proto.Buffer) { c.Vals.EncodeColumn(b) }
 // WriteColumn implements proto.ColInput.
 func (c *Vec[T, S, P]) WriteColumn(w *proto.Writer) { c.Vals.WriteColumn(w) }
 
+// pieceRows is how many values are made room for before they are read: a damaged
+// file may claim more than it holds.
+const pieceRows = 1 << 16
+
 // DecodeColumn implements proto.ColResult.
 func (c *Vec[T, S, P]) DecodeColumn(r *proto.Reader, rows int) error {
 	c.Vals = c.Vals[:0]
-	return P(&c.Vals).DecodeColumn(r, rows)
+	if rows <= pieceRows {
+		return P(&c.Vals).DecodeColumn(r, rows)
+	}
+	var piece S
+	for rows > 0 {
+		n := min(rows, pieceRows)
+		piece = piece[:0]
+		if err := P(&piece).DecodeColumn(r, n); err != nil {
+			return err
+		}
+		c.Vals = append(c.Vals, piece...)
+		rows -= n
+	}
+	return nil
 }
 
 // Take implements Column.

@@ -20,6 +20,7 @@ type Dict struct {
 	other uint32 // the value before the run of values that is going on
 	bytes int
 	remap []uint32 // scratch of Take
+	raw   []byte   // scratch of DecodeColumn
 }
 
 var (
@@ -68,6 +69,15 @@ func (c *Dict) number(v string) uint32 {
 	c.index[v] = k
 	c.bytes += len(v)
 	return k
+}
+
+// AppendLike adds v, which row i may already have.
+func (c *Dict) AppendLike(i int, v string) {
+	if c.Row(i) == v {
+		c.keys = append(c.keys, c.keys[i])
+		return
+	}
+	c.Append(v)
 }
 
 // Row gives the value of row i.
@@ -212,12 +222,15 @@ func (c *Dict) decodeVals(r *proto.Reader) error {
 		return fmt.Errorf("size of the dictionary: %d", n)
 	}
 	for range n {
-		v, err := r.Str()
+		size, err := r.StrLen()
 		if err != nil {
 			return fmt.Errorf("dictionary: %w", err)
 		}
-		c.vals = append(c.vals, v)
-		c.bytes += len(v)
+		if c.raw, err = readBytes(r, c.raw[:0], size); err != nil {
+			return fmt.Errorf("dictionary: %w", err)
+		}
+		c.vals = append(c.vals, string(c.raw))
+		c.bytes += size
 	}
 	return nil
 }
@@ -228,7 +241,8 @@ func (c *Dict) decodeKeys(r *proto.Reader, rows, width int) error {
 	if width > 3 {
 		return fmt.Errorf("width of keys: %d", width)
 	}
-	raw, err := r.ReadRaw(rows << width)
+	raw, err := readBytes(r, c.raw[:0], rows<<width)
+	c.raw = raw
 	if err != nil {
 		return fmt.Errorf("keys: %w", err)
 	}

@@ -122,7 +122,7 @@ func (s *Set) Encode(b *proto.Buffer) {
 }
 
 // maxRows bounds what a block claims to hold before memory is taken for it.
-const maxRows = 1 << 26
+const maxRows = 1 << 22
 
 // Decode replaces the set's rows by those of the next block of r in the Native
 // format (revision 0). It gives io.EOF where r is at its end. The block's
@@ -140,7 +140,7 @@ func (s *Set) Decode(r *proto.Reader) error {
 	if err != nil {
 		return fmt.Errorf("number of rows: %w", err)
 	}
-	if n < 0 || n > len(s.cols) || rows < 0 || rows > maxRows {
+	if n < 0 || n > len(s.cols) || rows < 0 || rows > maxRows || n == 0 && rows > 0 {
 		return fmt.Errorf("block of %d columns and %d rows, want at most %d columns", n, rows, len(s.cols))
 	}
 	s.Reset()
@@ -154,11 +154,11 @@ func (s *Set) Decode(r *proto.Reader) error {
 
 // decodeOne reads a column; i is its place in the block, most often in the set.
 func (s *Set) decodeOne(r *proto.Reader, i, rows int) error {
-	name, err := r.Str()
+	name, err := readName(r)
 	if err != nil {
 		return fmt.Errorf("name of column %d: %w", i, err)
 	}
-	typ, err := r.Str()
+	typ, err := readName(r)
 	if err != nil {
 		return fmt.Errorf("type of column %s: %w", name, err)
 	}
@@ -179,6 +179,21 @@ func (s *Set) decodeOne(r *proto.Reader, i, rows int) error {
 		return fmt.Errorf("column %s: %w", name, err)
 	}
 	return nil
+}
+
+// maxName bounds the name or type of a column.
+const maxName = 1 << 14
+
+func readName(r *proto.Reader) (string, error) {
+	n, err := r.StrLen()
+	if err != nil {
+		return "", err
+	}
+	if n > maxName {
+		return "", fmt.Errorf("%d bytes", n)
+	}
+	raw, err := readBytes(r, nil, n)
+	return string(raw), err
 }
 
 func (s *Set) find(name string, guess int) (Column, bool) {
