@@ -10,9 +10,6 @@ import (
 // ErrNotFound: the tenant has nothing of that id, or no longer has it.
 var ErrNotFound = errors.New("not found")
 
-// ErrCursor: a cursor is not one that the same query gave out.
-var ErrCursor = errors.New("bad cursor")
-
 // Permanent reports whether an insert that failed so would fail again however
 // often it is repeated, because the server read the block and refuses what is
 // in it. Everything else (no connection, no memory, too many parts, no disk, a
