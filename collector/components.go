@@ -25,6 +25,7 @@ import (
 	"github.com/steptrail/steptrail/extension/agentanalyzerextension"
 	"github.com/steptrail/steptrail/extension/agentqueryextension"
 	"github.com/steptrail/steptrail/extension/agentstorageextension"
+	"github.com/steptrail/steptrail/extension/otlpguardextension"
 	"github.com/steptrail/steptrail/processor/agentstepprocessor"
 )
 
@@ -73,6 +74,7 @@ func extensions() []entry[extension.Factory] {
 		{ours + "extension/agentstorageextension", agentstorageextension.NewFactory()},
 		{ours + "extension/agentanalyzerextension", agentanalyzerextension.NewFactory()},
 		{ours + "extension/agentqueryextension", agentqueryextension.NewFactory()},
+		{ours + "extension/otlpguardextension", otlpguardextension.NewFactory()},
 		{contrib + "extension/healthcheckextension", healthcheckextension.NewFactory()},
 		{contrib + "extension/storage/filestorage", filestorage.NewFactory()},
 	}

@@ -48,11 +48,12 @@ var arrows = map[string][]string{
 	"extension/agentanalyzerextension": {
 		"internal/agent", "internal/policy", "internal/policyfile", "internal/store", "internal/sweep", "extension/agentstorageextension",
 	},
+	"extension/otlpguardextension": {},
 
 	// The distribution and the program.
 	"collector": {
 		"processor/agentstepprocessor", "exporter/agentstoreexporter", "extension/agentstorageextension",
-		"extension/agentqueryextension", "extension/agentanalyzerextension",
+		"extension/agentqueryextension", "extension/agentanalyzerextension", "extension/otlpguardextension",
 		"collector/config", "collector/listenguard",
 	},
 	"collector/config":      {},
