@@ -18,6 +18,8 @@ const (
 	cursorVersion = 1
 	cursorRuns    = 'r'
 	cursorFinding = 'f'
+	cursorOpen    = 'u' // the place is among open unknown outcomes
+	cursorSettled = 's' // or among settled ones, which follow
 	filterHashLen = 8
 	cursorHead    = 2 + filterHashLen + 8
 	maxCursor     = 8192
@@ -40,6 +42,11 @@ func (f RunFilter) hash() filterHash {
 
 func (f FindingFilter) hash() filterHash {
 	f.After, f.Limit = FindingKey{}, 0
+	return hashFilter(f)
+}
+
+func (f UnknownFilter) hash() filterHash {
+	f.After, f.Limit = UnknownKey{}, 0
 	return hashFilter(f)
 }
 
@@ -89,6 +96,29 @@ func (f FindingFilter) after(cursor string) (FindingKey, error) {
 	k := FindingKey{DetectedAt: at}
 	if k.ID, err = agent.ParseFindingID(id); err != nil {
 		return FindingKey{}, badParameter("cursor", "names no finding")
+	}
+	return k, nil
+}
+
+func (f UnknownFilter) cursor(last agent.Finding) string {
+	list := byte(cursorOpen)
+	if last.Status == agent.StatusResolved {
+		list = cursorSettled
+	}
+	return encodeCursor(list, f.hash(), last.DetectedAt, last.ID.String())
+}
+
+func (f UnknownFilter) after(cursor string) (k UnknownKey, err error) {
+	at, id, err := decodeCursor(cursorOpen, f.hash(), cursor)
+	if err != nil {
+		k.Resolved = true
+		if at, id, err = decodeCursor(cursorSettled, f.hash(), cursor); err != nil {
+			return UnknownKey{}, err
+		}
+	}
+	k.Since = at
+	if k.ID, err = agent.ParseFindingID(id); err != nil {
+		return UnknownKey{}, badParameter("cursor", "names no unknown outcome")
 	}
 	return k, nil
 }

@@ -78,7 +78,18 @@ type answer struct {
 // description of the spec path.
 func (f *fixture) get(t testing.TB, specPath, path string, header ...string) answer {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.http.URL+path, http.NoBody)
+	return f.send(t, http.MethodGet, specPath, path, http.NoBody, header...)
+}
+
+// post sends a body of JSON.
+func (f *fixture) post(t testing.TB, specPath, path, body string, header ...string) answer {
+	t.Helper()
+	return f.send(t, http.MethodPost, specPath, path, strings.NewReader(body), append([]string{"Content-Type", typeJSON}, header...)...)
+}
+
+func (f *fixture) send(t testing.TB, method, specPath, path string, content io.Reader, header ...string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, f.http.URL+path, content)
 	require.NoError(t, err)
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
@@ -111,7 +122,7 @@ func (f *fixture) check(t testing.TB, specPath string, req *http.Request, res *h
 	}
 	err := openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{
-			Request: req, Route: &routers.Route{Spec: f.spec, Path: specPath, PathItem: item, Method: req.Method, Operation: item.Get},
+			Request: req, Route: &routers.Route{Spec: f.spec, Path: specPath, PathItem: item, Method: req.Method, Operation: item.GetOperation(req.Method)},
 		},
 		Status: res.StatusCode, Header: res.Header, Body: io.NopCloser(bytes.NewReader(body)),
 		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},

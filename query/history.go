@@ -275,40 +275,14 @@ func (h *history) writeFindings() error {
 		}
 		h.end.Findings++
 	}
-	for _, u := range unknowns(h.view.run, h.view.findings) {
+	for i := range h.view.life.all {
+		u := h.view.life.object(i, h.view.findings)
 		if err := h.out.item(sectionUnknowns, &u); err != nil {
 			return err
 		}
 		h.end.Unknowns++
 	}
 	return nil
-}
-
-// unknowns lists the attempts that ended without proof either way, with the
-// finding about each where there is one.
-func unknowns(run *agent.Run, found []agent.Finding) []api.Unknown {
-	var out []api.Unknown
-	for i := range run.Steps {
-		st := &run.Steps[i]
-		for j := range st.Attempts {
-			a := &st.Attempts[j]
-			if a.Outcome != agent.OutcomeUnknown {
-				continue
-			}
-			u := api.Unknown{
-				RunID: run.ID, StepID: st.ID, Attempt: int(a.Number), Tool: or(a.Tool, st.Tool), Target: or(a.Target, st.Target), Key: a.Key,
-				Agent: st.Agent, TraceID: a.Trace.String(), SpanID: a.Span.String(), Since: api.Timestamp(a.End), Status: api.UnknownStatusOpen,
-			}
-			if f := findingAbout(found, st, a); f != nil {
-				u.ID = f.ID.String()
-				if f.Status == agent.StatusResolved {
-					u.Status = api.UnknownStatusResolved
-				}
-			}
-			out = append(out, u)
-		}
-	}
-	return out
 }
 
 func findingAbout(found []agent.Finding, st *agent.RunStep, a *agent.Attempt) *agent.Finding {

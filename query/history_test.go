@@ -319,7 +319,8 @@ func TestMessagesThatCameAsLogRecordsStandInTheContextOfTheirSpan(t *testing.T) 
 
 func TestAnUnknownOutcomeIsListedWithItsFinding(t *testing.T) {
 	f := start(t, nil)
-	f.memory.add(span("r", 1, 1, func(s *agent.Step) { s.StepID, s.Outcome = "refund", agent.OutcomeUnknown }), span("r", 1, 4, nil))
+	f.memory.add(span("r", 1, 1, func(s *agent.Step) { s.StepID, s.Outcome = "refund", agent.OutcomeUnknown }),
+		span("r", 1, 4, func(s *agent.Step) { s.Call.Key = "another" }))
 	u := f.history(t, "r", "").Unknowns
 	require.Len(t, u, 1)
 	assert.Empty(t, u[0].ID)

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"slices"
@@ -20,10 +21,13 @@ type memory struct {
 	logs     []agent.LogContent
 	bodies   map[agent.Ref]string
 	found    []agent.Finding
+	said     []agent.ResolutionRecord
+	marked   []string        // units whose findings were marked as settled
 	written  []agent.Summary // by a sweep
 	pending  []string        // units that changed since
 	arrival  int64
 	fail     error // what every call returns
+	failMark error // what MarkSettled returns
 	failBody int   // fetch of bodies that fails with fail, from 1
 
 	panics    bool // in every call
@@ -164,6 +168,94 @@ func (m *memory) Findings(_ context.Context, f FindingFilter) ([]agent.Finding, 
 		return 1
 	})
 	return out[:min(f.Limit, len(out))], nil
+}
+
+func (m *memory) Unknowns(_ context.Context, f UnknownFilter) ([]agent.Finding, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return nil, m.fail
+	}
+	var out []agent.Finding
+	for _, x := range m.found {
+		k := UnknownKey{Resolved: x.Status == agent.StatusResolved, Since: x.DetectedAt, ID: x.ID}
+		if x.Kind == kindUnknown && x.Status != agent.StatusWithdrawn && same(f.Run, x.Run) && same(f.Tool, x.Tool) && same(f.Agent, x.Agent) &&
+			(f.Status == 0 || f.Status == x.Status) && (f.After.IsZero() || compareUnknowns(f.After, k) < 0) && (f.Target == "" || m.hasTarget(&x, f.Target)) {
+			out = append(out, x)
+		}
+	}
+	slices.SortFunc(out, func(a, b agent.Finding) int {
+		return compareUnknowns(UnknownKey{a.Status == agent.StatusResolved, a.DetectedAt, a.ID}, UnknownKey{b.Status == agent.StatusResolved, b.DetectedAt, b.ID})
+	})
+	return out[:min(f.Limit, len(out))], nil
+}
+
+func compareUnknowns(a, b UnknownKey) int {
+	if a.Resolved != b.Resolved {
+		if b.Resolved {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID.String(), b.ID.String()))
+}
+
+func (m *memory) hasTarget(f *agent.Finding, target string) bool {
+	return slices.ContainsFunc(m.steps, func(s *agent.Step) bool {
+		return len(f.Evidence) > 0 && s.Trace == f.Evidence[0].Trace && s.Span == f.Evidence[0].Span && s.Call.Target == target
+	})
+}
+
+func (m *memory) Groups(_ context.Context, units []string) ([]agent.Group, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return nil, m.fail
+	}
+	var out []agent.Group
+	for _, u := range units {
+		if slices.ContainsFunc(out, func(g agent.Group) bool { return slices.Contains(g.Units, u) }) {
+			continue
+		}
+		if g := m.group(u); len(g.Units) > 0 {
+			out = append(out, g)
+		}
+	}
+	return out, nil
+}
+
+func (m *memory) Resolutions(_ context.Context, units []string) ([]agent.ResolutionRecord, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []agent.ResolutionRecord
+	for _, r := range m.said {
+		if slices.Contains(units, r.Unit) {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+func (m *memory) AddResolution(_ context.Context, rec *agent.ResolutionRecord) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.said = append(m.said, *rec)
+	return nil
+}
+
+func (m *memory) MarkSettled(_ context.Context, f agent.Finding, unit string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failMark != nil {
+		return m.failMark
+	}
+	for i := range m.found {
+		if m.found[i].ID == f.ID {
+			m.found[i] = f
+		}
+	}
+	m.marked = append(m.marked, unit)
+	return nil
 }
 
 // sweep writes the summaries of all runs, as the sweep does.

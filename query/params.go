@@ -32,6 +32,8 @@ var parameters = map[string][]string{
 	"/api/v1/runs/:run_id/history": {"content", "format"},
 	"/api/v1/findings":             {"from", "to", "run_id", "kind", "status", "severity", "tool", "agent", "limit", "cursor"},
 	"/api/v1/findings/:finding_id": {},
+	"/api/v1/unknowns":             {"run_id", "tool", "agent", "target", "status", "limit", "cursor"},
+	resolutionRoute:                {},
 	"/healthz":                     {},
 	"/readyz":                      {},
 	"/metrics":                     nil, // scrapers send what they like
@@ -225,6 +227,24 @@ func findingFilter(p api.ListFindingsParams) (f FindingFilter, err error) {
 		return f, err
 	}
 	if f.Severity, err = oneOf("severity", p.Severity, agent.ParseSeverity, "info, warning, critical"); err != nil {
+		return f, err
+	}
+	if f.Limit, err = parseLimit(p.Limit); err != nil {
+		return f, err
+	}
+	if p.Cursor != "" {
+		f.After, err = f.after(p.Cursor)
+	}
+	return f, err
+}
+
+func unknownFilter(p api.ListUnknownsParams) (f UnknownFilter, err error) {
+	f = UnknownFilter{Run: p.RunID, Tool: p.Tool, Agent: p.Agent, Target: p.Target}
+	f.Status, err = oneOf("status", p.Status, agent.ParseStatus, "open, resolved")
+	if err == nil && f.Status == agent.StatusWithdrawn {
+		err = badParameter("status", "must be one of open, resolved")
+	}
+	if err != nil {
 		return f, err
 	}
 	if f.Limit, err = parseLimit(p.Limit); err != nil {

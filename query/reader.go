@@ -42,11 +42,35 @@ type FindingReader interface {
 	Findings(ctx context.Context, f FindingFilter) ([]agent.Finding, error)
 }
 
-// Reader reads the history of one tenant. It is safe for concurrent use.
+// UnknownReader reads unknown outcomes and what people said of them.
+type UnknownReader interface {
+	// Unknowns lists findings outcome.unknown that are not withdrawn, the newest
+	// version of each: open ones first, oldest first.
+	Unknowns(ctx context.Context, f UnknownFilter) ([]agent.Finding, error)
+	// Groups gives the units and all that may share a run with them.
+	Groups(ctx context.Context, units []string) ([]agent.Group, error)
+	// Resolutions gives what people said of attempts of the units, in the order
+	// in which it counts.
+	Resolutions(ctx context.Context, units []string) ([]agent.ResolutionRecord, error)
+}
+
+// UnknownSettler writes down what a person said of an unknown outcome.
+type UnknownSettler interface {
+	// AddResolution keeps the record. It may be repeated.
+	AddResolution(ctx context.Context, rec *agent.ResolutionRecord) error
+	// MarkSettled writes the finding as it is now, and has the run of the unit
+	// judged again.
+	MarkSettled(ctx context.Context, f agent.Finding, unit string) error
+}
+
+// Reader reads the history of one tenant, and keeps what people say of it. It is
+// safe for concurrent use.
 type Reader interface {
 	RunReader
 	RunLister
 	FindingReader
+	UnknownReader
+	UnknownSettler
 }
 
 // RunFilter selects summaries. Zero fields select nothing away.
@@ -95,6 +119,29 @@ type FindingFilter struct {
 	After FindingKey // only findings after this place, newest first
 	Limit int
 }
+
+// UnknownFilter selects unknown outcomes. Zero fields select nothing away.
+type UnknownFilter struct {
+	Run    string
+	Tool   string
+	Agent  string
+	Target string
+	Status agent.Status // open or resolved
+
+	After UnknownKey // only those after this place
+	Limit int
+}
+
+// UnknownKey is an unknown outcome's place in the order of a list: open ones
+// first, oldest first.
+type UnknownKey struct {
+	Resolved bool
+	Since    int64 // Unix nanoseconds
+	ID       agent.FindingID
+}
+
+// IsZero reports whether the key is the beginning of the list.
+func (k UnknownKey) IsZero() bool { return k == UnknownKey{} }
 
 // FindingKey is a finding's place in the order of a list: newest first.
 type FindingKey struct {

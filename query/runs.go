@@ -89,6 +89,7 @@ type view struct {
 	run      *agent.Run
 	asked    string // the id that was asked for
 	findings []agent.Finding
+	life     *life
 	summary  agent.Summary
 	server   *Server
 }
@@ -128,6 +129,10 @@ func (s *Server) load(ctx context.Context, id string) (*view, error) {
 		}
 	}
 	v.findings = found[v.run.ID]
+	if v.life, err = s.life(ctx, r, v.run, now); err != nil {
+		return nil, err
+	}
+	v.life.settle(v.findings)
 	v.summary = s.summarise(v.run, v.findings, v.group.LastArrival, now)
 	return v, nil
 }

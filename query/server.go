@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
 
+	"github.com/steptrail/steptrail/internal/policy"
 	"github.com/steptrail/steptrail/query/api"
 )
 
@@ -30,6 +31,9 @@ type Options struct {
 	Ready func() error
 	// Timing as the policy decides.
 	Timing Timing
+	// Policy says what an unknown outcome asks for, and when it is overdue; nil:
+	// never, and only what the spans carry of it is known.
+	Policy *policy.Policy
 	// HostAllowed says whether a request's Host header (with its port) names
 	// this server; nil allows every name.
 	HostAllowed func(host string) bool
@@ -56,6 +60,8 @@ type Server struct {
 	metrics *metrics
 	turns   chan struct{} // one token per API request being answered
 	fresh   freshRuns
+
+	settling chan struct{} // one token: who settles an unknown outcome
 }
 
 var (
@@ -84,7 +90,7 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, log: opts.Log, metrics: m, turns: make(chan struct{}, opts.MaxRequests)}
+	s := &Server{opts: opts, log: opts.Log, metrics: m, turns: make(chan struct{}, opts.MaxRequests), settling: make(chan struct{}, 1)}
 	s.engine = s.routes()
 	return s, nil
 }
@@ -100,7 +106,7 @@ func (s *Server) routes() *gin.Engine {
 	e.UseEscapedPath, e.UnescapePathValues = true, false
 	e.RedirectTrailingSlash, e.RedirectFixedPath = false, false
 	e.HandleMethodNotAllowed = true
-	e.Use(s.observe, s.recoverPanic, s.protect, s.checkParameters)
+	e.Use(s.observe, s.recoverPanic, s.protect, s.checkParameters, s.checkBody)
 	e.NoRoute(func(c *gin.Context) {
 		s.fail(c, newProblem(http.StatusNotFound, "there is no such path; /openapi.yaml describes those there are"))
 	})

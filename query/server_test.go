@@ -24,9 +24,11 @@ func TestTheParametersOfEachRouteAreThoseOfTheDescription(t *testing.T) {
 		known, ok := parameters[route]
 		require.True(t, ok, path)
 		var want []string
-		for _, p := range item.Get.Parameters {
-			if p.Value.In == "query" {
-				want = append(want, p.Value.Name)
+		for _, operation := range item.Operations() {
+			for _, p := range operation.Parameters {
+				if p.Value.In == "query" {
+					want = append(want, p.Value.Name)
+				}
 			}
 		}
 		require.ElementsMatch(t, want, known, path)

@@ -73,7 +73,7 @@ func (s *server) Start(ctx context.Context, host component.Host) error {
 		return err
 	}
 	handler, err := query.New(query.Options{
-		Reader: s.reader, Ready: s.ready, Timing: timing(s.policy), HostAllowed: s.cfg.hostAllowed(),
+		Reader: s.reader, Ready: s.ready, Timing: timing(s.policy), Policy: s.policy, HostAllowed: s.cfg.hostAllowed(),
 		RequestTimeout: s.cfg.RequestTimeout, HistoryTimeout: s.cfg.HistoryTimeout, MaxRequests: s.cfg.MaxRequests,
 		Registry: prometheus.NewRegistry(), Now: s.now, Log: s.set.Logger,
 	})

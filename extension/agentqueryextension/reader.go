@@ -58,6 +58,31 @@ func (r reader) Findings(ctx context.Context, f query.FindingFilter) ([]agent.Fi
 	return found, classify(err)
 }
 
+func (r reader) Unknowns(ctx context.Context, f query.UnknownFilter) ([]agent.Finding, error) {
+	found, err := r.store.Unknowns(ctx, store.UnknownFilter{
+		Run: f.Run, Tool: f.Tool, Agent: f.Agent, Target: f.Target, Status: f.Status, After: store.UnknownKey(f.After), Limit: f.Limit,
+	})
+	return found, classify(err)
+}
+
+func (r reader) Groups(ctx context.Context, units []string) ([]agent.Group, error) {
+	groups, err := r.store.Groups(ctx, units)
+	return groups, classify(err)
+}
+
+func (r reader) Resolutions(ctx context.Context, units []string) ([]agent.ResolutionRecord, error) {
+	said, err := r.store.Resolutions(ctx, units)
+	return said, classify(err)
+}
+
+func (r reader) AddResolution(ctx context.Context, rec *agent.ResolutionRecord) error {
+	return classify(r.store.AddResolution(ctx, rec))
+}
+
+func (r reader) MarkSettled(ctx context.Context, f agent.Finding, unit string) error {
+	return classify(r.store.MarkSettled(ctx, f, unit))
+}
+
 // classify adds the error of package query that says what to tell a client.
 func classify(err error) error {
 	switch {

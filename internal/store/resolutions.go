@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/store/column"
@@ -122,20 +121,36 @@ func (r *Reader) AddResolution(ctx context.Context, rec *agent.ResolutionRecord)
 	return nil
 }
 
-// MarkSettled writes a finding of the tenant as it is after a resolution of
-// the attempt in the unit, so that every answer has it at once, and tells the
-// sweep to judge the unit again. at outranks what sweeps wrote before it.
-func (r *Reader) MarkSettled(ctx context.Context, f agent.Finding, unit string, at time.Time) error {
+// MarkSettled writes a finding of the tenant as it is after a resolution of the
+// attempt in the unit, so that every answer has it at once, and tells the sweep
+// to judge the unit again. It outranks what is written now, and by no more, so
+// that the sweep has the last word whatever this machine's clock says.
+func (r *Reader) MarkSettled(ctx context.Context, f agent.Finding, unit string) error {
+	version, err := r.versionOf(ctx, &f)
+	if err != nil {
+		return fmt.Errorf("finding: %w", err)
+	}
 	f.Tenant = r.tenant
-	if err := r.store.WriteFindings(ctx, uint64(at.UnixNano()), []agent.Finding{f}); err != nil { //nolint:gosec // after 1970
+	if err := r.store.WriteFindings(ctx, version+1, []agent.Finding{f}); err != nil {
 		return err
 	}
 	t := newChangeTable()
 	t.append(agent.UnitID{Tenant: r.tenant, Unit: unit}, 1)
-	if err := r.store.insertSet(ctx, "run_changes", &t.Set, nil, fmt.Sprintf("settled-%s-%d", f.ID, at.UnixNano())); err != nil {
+	if err := r.store.insertSet(ctx, "run_changes", &t.Set, nil, fmt.Sprintf("settled-%s-%d", f.ID, version)); err != nil {
 		return fmt.Errorf("insert run_changes: %w", err)
 	}
 	return nil
+}
+
+// versionOf is the newest version of a finding; 0 where there is none.
+func (r *Reader) versionOf(ctx context.Context, f *agent.Finding) (version uint64, err error) {
+	t := newFindingTable()
+	p := r.params().texts("runs", []string{f.Run}).texts("ids", []string{f.ID.String()})
+	err = r.query(ctx, sqlFindingsOfIDs.with(t.Names()), p, &t.Set, func() error {
+		version = t.version.Row(0)
+		return nil
+	})
+	return version, err
 }
 
 // UnknownKey is an unknown outcome's place in the order of a list: open ones

@@ -99,12 +99,18 @@ func TestASettledFindingOutranksWhatWasWrittenAndMakesItsUnitDue(t *testing.T) {
 	before := time.Now().Add(-time.Second)
 	require.NoError(t, s.WriteFindings(t.Context(), uint64(before.UnixNano()), []agent.Finding{f})) //nolint:gosec // after 1970
 	f.Status, f.Tenant = agent.StatusResolved, "other"
-	require.NoError(t, s.Tenant("acme").MarkSettled(t.Context(), f, "u1", time.Now()))
+	require.NoError(t, s.Tenant("acme").MarkSettled(t.Context(), f, "u1"))
 	found, err := s.Tenant("acme").Findings(t.Context(), FindingFilter{ID: f.ID})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, agent.StatusResolved, found[0].Status)
 	require.Equal(t, "acme", found[0].Tenant, "bound to the reader's tenant")
+	f.Status = agent.StatusWithdrawn
+	f.Tenant = "acme"
+	require.NoError(t, s.WriteFindings(t.Context(), uint64(before.UnixNano())+2, []agent.Finding{f})) //nolint:gosec // after 1970
+	found, err = s.Tenant("acme").Findings(t.Context(), FindingFilter{ID: f.ID})
+	require.NoError(t, err)
+	require.Equal(t, agent.StatusWithdrawn, found[0].Status, "the next sweep has the last word")
 	changes, err := s.Changes(t.Context(), before, time.Now().Add(time.Minute))
 	require.NoError(t, err)
 	require.Len(t, changes, 1)

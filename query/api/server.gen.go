@@ -12,6 +12,7 @@ import (
 	"net/http"
 
 	"github.com/gin-gonic/gin"
+	"github.com/gin-gonic/gin/binding"
 	"github.com/oapi-codegen/runtime"
 )
 
@@ -321,6 +322,54 @@ func (e RunStatus) Valid() bool {
 	}
 }
 
+// Defines values for SettledBy.
+const (
+	SettledByGate       SettledBy = "gate"
+	SettledByPerson     SettledBy = "person"
+	SettledByReconcile  SettledBy = "reconcile"
+	SettledByReplay     SettledBy = "replay"
+	SettledByResolution SettledBy = "resolution"
+)
+
+// Valid indicates whether the value is a known member of the SettledBy enum.
+func (e SettledBy) Valid() bool {
+	switch e {
+	case SettledByGate:
+		return true
+	case SettledByPerson:
+		return true
+	case SettledByReconcile:
+		return true
+	case SettledByReplay:
+		return true
+	case SettledByResolution:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SettledResult.
+const (
+	SettledResultApplied    SettledResult = "applied"
+	SettledResultEmpty      SettledResult = ""
+	SettledResultNotApplied SettledResult = "not_applied"
+)
+
+// Valid indicates whether the value is a known member of the SettledResult enum.
+func (e SettledResult) Valid() bool {
+	switch e {
+	case SettledResultApplied:
+		return true
+	case SettledResultEmpty:
+		return true
+	case SettledResultNotApplied:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SettlesDecision.
 const (
 	SettlesDecisionApplied    SettlesDecision = "applied"
@@ -438,6 +487,27 @@ func (e UnknownStatus) Valid() bool {
 	case UnknownStatusOpen:
 		return true
 	case UnknownStatusResolved:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UnknownNextAction.
+const (
+	UnknownNextActionEscalate  UnknownNextAction = "escalate"
+	UnknownNextActionReconcile UnknownNextAction = "reconcile"
+	UnknownNextActionReplay    UnknownNextAction = "replay"
+)
+
+// Valid indicates whether the value is a known member of the UnknownNextAction enum.
+func (e UnknownNextAction) Valid() bool {
+	switch e {
+	case UnknownNextActionEscalate:
+		return true
+	case UnknownNextActionReconcile:
+		return true
+	case UnknownNextActionReplay:
 		return true
 	default:
 		return false
@@ -738,6 +808,18 @@ type Problem struct {
 	Type      string `json:"type"`
 }
 
+// Resolution defines model for Resolution.
+type Resolution struct {
+	// Actor Who says so
+	Actor string `json:"actor"`
+
+	// Note How they know
+	Note string `json:"note,omitempty,omitzero"`
+
+	// Result Whether the act took effect
+	Result string `json:"result"`
+}
+
 // Run defines model for Run.
 type Run struct {
 	Agent        string       `json:"agent"`
@@ -824,6 +906,32 @@ type RunTokens struct {
 	PerAttempt   *Tokens `json:"per_attempt,omitempty"`
 	PerOperation *Tokens `json:"per_operation,omitempty"`
 }
+
+// Settled How it was settled; of resolved ones, as far as their spans are still kept
+type Settled struct {
+	// Actor Who resolved it
+	Actor string `json:"actor,omitempty,omitzero"`
+
+	// At RFC 3339 in UTC with nanoseconds
+	At Time `json:"at"`
+
+	// By person: a step of the run. resolution: a person, afterwards
+	By   SettledBy `json:"by"`
+	Note string    `json:"note,omitempty,omitzero"`
+
+	// Result Empty where it was settled without saying which way
+	Result SettledResult `json:"result"`
+	SpanID string        `json:"span_id,omitempty,omitzero"`
+
+	// TraceID With span_id: the span that settled it
+	TraceID string `json:"trace_id,omitempty,omitzero"`
+}
+
+// SettledBy person: a step of the run. resolution: a person, afterwards
+type SettledBy string
+
+// SettledResult Empty where it was settled without saying which way
+type SettledResult string
 
 // Settles What a person or a look decided
 type Settles struct {
@@ -964,10 +1072,25 @@ type Unknown struct {
 	Agent   string `json:"agent"`
 	Attempt int    `json:"attempt"`
 
+	// DueAt When an open one is overdue; absent where it never is
+	DueAt *Time `json:"due_at,omitempty"`
+
 	// ID Of its finding outcome.unknown; absent until there is one
-	ID    string `json:"id,omitempty,omitzero"`
-	Key   string `json:"key"`
+	ID  string `json:"id,omitempty,omitzero"`
+	Key string `json:"key"`
+
+	// Next What the policy asks for next; of open ones
+	Next *UnknownNext `json:"next,omitempty"`
+
+	// Overdue Open for longer than the policy's unknown_sla; never for a tool that may be repeated
+	Overdue bool `json:"overdue"`
+
+	// Part Tells several attempts of one span apart, from 1
+	Part  int    `json:"part,omitempty,omitzero"`
 	RunID string `json:"run_id"`
+
+	// Settled How it was settled; of resolved ones, as far as their spans are still kept
+	Settled *Settled `json:"settled,omitempty"`
 
 	// Since RFC 3339 in UTC with nanoseconds
 	Since   Time          `json:"since"`
@@ -981,6 +1104,24 @@ type Unknown struct {
 
 // UnknownStatus defines model for Unknown.Status.
 type UnknownStatus string
+
+// UnknownList defines model for UnknownList.
+type UnknownList struct {
+	NextCursor string    `json:"next_cursor"`
+	Unknowns   []Unknown `json:"unknowns"`
+}
+
+// UnknownNext What the policy asks for next; of open ones
+type UnknownNext struct {
+	// Action reconcile: look whether it took effect (also where the policy says nothing, or asks for a replay and there is no key). replay: run it again under the same key. escalate: ask a person
+	Action UnknownNextAction `json:"action"`
+
+	// ReconcileWith Tools that tell whether it took effect
+	ReconcileWith []string `json:"reconcile_with"`
+}
+
+// UnknownNextAction reconcile: look whether it took effect (also where the policy says nothing, or asks for a replay and there is no key). replay: run it again under the same key. escalate: ask a person
+type UnknownNextAction string
 
 // Waste What the repeated or doubled part took
 type Waste struct {
@@ -1085,6 +1226,26 @@ type GetRunHistoryParams struct {
 	Format string `form:"format,omitempty" json:"format,omitempty,omitzero"`
 }
 
+// ListUnknownsParams defines parameters for ListUnknowns.
+type ListUnknownsParams struct {
+	RunID  string `form:"run_id,omitempty" json:"run_id,omitempty,omitzero"`
+	Tool   string `form:"tool,omitempty" json:"tool,omitempty,omitzero"`
+	Agent  string `form:"agent,omitempty" json:"agent,omitempty,omitzero"`
+	Target string `form:"target,omitempty" json:"target,omitempty,omitzero"`
+
+	// Status Without it both.
+	Status string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Limit Size of a page.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Cursor The next_cursor of the page before.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// ResolveUnknownJSONRequestBody defines body for ResolveUnknown for application/json ContentType.
+type ResolveUnknownJSONRequestBody = Resolution
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// ListFindings Findings, newest first
@@ -1102,6 +1263,12 @@ type ServerInterface interface {
 	// GetRunHistory All that a run did, in order
 	// (GET /api/v1/runs/{run_id}/history)
 	GetRunHistory(c *gin.Context, runID RunID, params GetRunHistoryParams)
+	// ListUnknowns Unknown outcomes, open ones first, oldest first
+	// (GET /api/v1/unknowns)
+	ListUnknowns(c *gin.Context, params ListUnknownsParams)
+	// ResolveUnknown Settle an unknown outcome
+	// (POST /api/v1/unknowns/{finding_id}/resolution)
+	ResolveUnknown(c *gin.Context, findingID string)
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -1469,6 +1636,106 @@ func (siw *ServerInterfaceWrapper) GetRunHistory(c *gin.Context) {
 	siw.Handler.GetRunHistory(c, runID, params)
 }
 
+// ListUnknowns operation middleware
+func (siw *ServerInterfaceWrapper) ListUnknowns(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListUnknownsParams
+
+	// ------------- Optional query parameter "run_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "run_id", c.Request.URL.Query(), &params.RunID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter run_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "tool" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tool", c.Request.URL.Query(), &params.Tool, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter tool: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "agent" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "agent", c.Request.URL.Query(), &params.Agent, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter agent: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "target" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "target", c.Request.URL.Query(), &params.Target, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter target: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", c.Request.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter status: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListUnknowns(c, params)
+}
+
+// ResolveUnknown operation middleware
+func (siw *ServerInterfaceWrapper) ResolveUnknown(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "finding_id" -------------
+	var findingID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "finding_id", c.Param("finding_id"), &findingID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter finding_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResolveUnknown(c, findingID)
+}
+
 // GinServerOptions provides options for the Gin server.
 type GinServerOptions struct {
 	BaseURL      string
@@ -1501,6 +1768,8 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/runs/:run_id/history", wrapper.GetRunHistory)
 	router.GET(options.BaseURL+"/api/v1/findings", wrapper.ListFindings)
 	router.GET(options.BaseURL+"/api/v1/findings/:finding_id", wrapper.GetFinding)
+	router.GET(options.BaseURL+"/api/v1/unknowns", wrapper.ListUnknowns)
+	router.POST(options.BaseURL+"/api/v1/unknowns/:finding_id/resolution", wrapper.ResolveUnknown)
 }
 
 type ProblemApplicationProblemPlusJSONResponse Problem
@@ -1744,6 +2013,85 @@ func (response GetRunHistorydefaultApplicationProblemPlusJSONResponse) VisitGetR
 	return err
 }
 
+type ListUnknownsRequestObject struct {
+	Params ListUnknownsParams
+}
+
+type ListUnknownsResponseObject interface {
+	VisitListUnknownsResponse(w http.ResponseWriter) error
+}
+
+type ListUnknowns200JSONResponse UnknownList
+
+func (response ListUnknowns200JSONResponse) VisitListUnknownsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListUnknownsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListUnknownsdefaultApplicationProblemPlusJSONResponse) VisitListUnknownsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveUnknownRequestObject struct {
+	FindingID string `json:"finding_id"`
+	Body      *ResolveUnknownJSONRequestBody
+}
+
+type ResolveUnknownResponseObject interface {
+	VisitResolveUnknownResponse(w http.ResponseWriter) error
+}
+
+type ResolveUnknown200JSONResponse Unknown
+
+func (response ResolveUnknown200JSONResponse) VisitResolveUnknownResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveUnknowndefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ResolveUnknowndefaultApplicationProblemPlusJSONResponse) VisitResolveUnknownResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// ListFindings Findings, newest first
@@ -1761,6 +2109,12 @@ type StrictServerInterface interface {
 	// GetRunHistory All that a run did, in order
 	// (GET /api/v1/runs/{run_id}/history)
 	GetRunHistory(ctx context.Context, request GetRunHistoryRequestObject) (GetRunHistoryResponseObject, error)
+	// ListUnknowns Unknown outcomes, open ones first, oldest first
+	// (GET /api/v1/unknowns)
+	ListUnknowns(ctx context.Context, request ListUnknownsRequestObject) (ListUnknownsResponseObject, error)
+	// ResolveUnknown Settle an unknown outcome
+	// (POST /api/v1/unknowns/{finding_id}/resolution)
+	ResolveUnknown(ctx context.Context, request ResolveUnknownRequestObject) (ResolveUnknownResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx *gin.Context, request any) (any, error)
@@ -1944,6 +2298,76 @@ func (sh *strictHandler) GetRunHistory(ctx *gin.Context, runID RunID, params Get
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetRunHistoryResponseObject); ok {
 		if err := validResponse.VisitGetRunHistoryResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListUnknowns operation middleware
+func (sh *strictHandler) ListUnknowns(ctx *gin.Context, params ListUnknownsParams) {
+	var request ListUnknownsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListUnknowns(ctx, request.(ListUnknownsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListUnknowns")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListUnknownsResponseObject); ok {
+		if err := validResponse.VisitListUnknownsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResolveUnknown operation middleware
+func (sh *strictHandler) ResolveUnknown(ctx *gin.Context, findingID string) {
+	var request ResolveUnknownRequestObject
+
+	request.FindingID = findingID
+
+	var body ResolveUnknownJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResolveUnknown(ctx, request.(ResolveUnknownRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResolveUnknown")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResolveUnknownResponseObject); ok {
+		if err := validResponse.VisitResolveUnknownResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
