@@ -17,8 +17,10 @@ func opening(ctx context.Context, a *supportAgent) []message {
 	}
 	lookup := map[string]any{"order_id": order}
 	a.think(ctx, talk, asks("call_1", "get_order", lookup))
-	a.execute(ctx, call{tool: "get_order", id: "call_1", arguments: lookup, took: 90 * time.Millisecond,
-		result: map[string]any{"order_id": order, "status": "delivered", "total_cents": amount}})
+	a.execute(ctx, call{
+		tool: "get_order", id: "call_1", arguments: lookup, took: 90 * time.Millisecond,
+		result: map[string]any{"order_id": order, "status": "delivered", "total_cents": amount},
+	})
 	a.approve(ctx)
 	return append(talk, asks("call_1", "get_order", lookup), answers("call_1", `{"order_id":"7731","status":"delivered","total_cents":4990}`))
 }
@@ -44,8 +46,10 @@ func playNaive(ctx context.Context, a *supportAgent) {
 		a.execute(ctx, call{tool: "issue_refund", id: "call_2", arguments: arguments, took: 30 * time.Second, err: err, more: step})
 		a.now = a.now.Add(800 * time.Millisecond)
 		r, err := a.bank.refund(order, amount, "") // the platform retries
-		a.execute(ctx, call{tool: "issue_refund", id: "call_2", arguments: arguments, took: 240 * time.Millisecond,
-			result: map[string]any{"refund_id": r.ID, "status": "booked"}, err: err, more: step})
+		a.execute(ctx, call{
+			tool: "issue_refund", id: "call_2", arguments: arguments, took: 240 * time.Millisecond,
+			result: map[string]any{"refund_id": r.ID, "status": "booked"}, err: err, more: step,
+		})
 		a.farewell(ctx, append(talk, asks("call_2", "issue_refund", arguments), answers("call_2", `{"refund_id":"`+r.ID+`","status":"booked"}`)))
 	})
 }
@@ -102,14 +106,16 @@ func (a *supportAgent) reconcile(ctx context.Context, step, key string) {
 		way = "applied"
 		a.gate.leave(key, gateDuplicate, jsonOf(map[string]any{"refund_id": found[0].ID, "status": "booked"}))
 	}
-	a.execute(ctx, call{tool: "payments_lookup", id: "reconcile_1", arguments: map[string]any{"order_id": order}, took: 120 * time.Millisecond,
+	a.execute(ctx, call{
+		tool: "payments_lookup", id: "reconcile_1", arguments: map[string]any{"order_id": order}, took: 120 * time.Millisecond,
 		result: map[string]any{"found": len(found) > 0, "refunds": len(found)}, more: []attribute.KeyValue{
 			attribute.String("agent.step.kind", "reconcile"),
 			attribute.String("agent.target", target),
 			attribute.String("agent.reconciles", step),
 			attribute.String("agent.reconcile.result", way),
 			attribute.String("agent.outcome", "ok"),
-		}})
+		},
+	})
 }
 
 func (a *supportAgent) farewell(ctx context.Context, talk []message) {

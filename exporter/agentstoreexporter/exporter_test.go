@@ -101,7 +101,7 @@ func TestMergingAndSplittingKeepsEveryItemOnceAndInOrder(t *testing.T) {
 		} else {
 			right = 0
 		}
-		out, err := a.MergeSplit(context.Background(), maxSize, exporterhelper.RequestSizerTypeItems, other)
+		out, err := a.MergeSplit(t.Context(), maxSize, exporterhelper.RequestSizerTypeItems, other)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func spans(trace byte, n int) ptrace.Traces {
 // stored is how many spans of the trace the store has, each once.
 func stored(t *testing.T, s *store.Store, trace byte) int {
 	t.Helper()
-	g, err := s.Tenant("acme").RunGroup(context.Background(), agent.TraceID{trace}.String())
+	g, err := s.Tenant("acme").RunGroup(t.Context(), agent.TraceID{trace}.String())
 	if err != nil {
 		require.ErrorIs(t, err, store.ErrNotFound)
 		return 0
@@ -211,7 +211,7 @@ func startTraces(t *testing.T, cfg *Config, host component.Host) traces {
 	e, err := NewFactory().CreateTraces(t.Context(), settings(t), cfg)
 	require.NoError(t, err)
 	require.NoError(t, e.Start(t.Context(), host))
-	t.Cleanup(func() { require.NoError(t, e.Shutdown(context.Background())) })
+	t.Cleanup(func() { require.NoError(t, e.Shutdown(context.WithoutCancel(t.Context()))) })
 	return e
 }
 
@@ -232,7 +232,7 @@ func fileStorage(t testing.TB, dir string) component.Component {
 	ext, err := f.Create(t.Context(), extensiontest.NewNopSettings(f.Type()), cfg)
 	require.NoError(t, err)
 	require.NoError(t, ext.Start(t.Context(), componenttest.NewNopHost()))
-	t.Cleanup(func() { require.NoError(t, ext.Shutdown(context.Background())) })
+	t.Cleanup(func() { require.NoError(t, ext.Shutdown(context.WithoutCancel(t.Context()))) })
 	return ext
 }
 

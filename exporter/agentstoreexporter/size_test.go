@@ -3,7 +3,6 @@ package agentstoreexporter
 import (
 	"bufio"
 	"compress/gzip"
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -86,7 +85,7 @@ func annotate(t *testing.T, all []ptrace.Traces) []ptrace.Traces {
 	for _, td := range all {
 		require.NoError(t, p.ConsumeTraces(t.Context(), td))
 	}
-	require.NoError(t, p.(component.Component).Shutdown(context.Background()))
+	require.NoError(t, p.(component.Component).Shutdown(t.Context()))
 	return sink.AllTraces()
 }
 

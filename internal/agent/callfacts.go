@@ -229,8 +229,8 @@ func (r *factReader) text() string {
 		r.bad = true
 		return ""
 	}
-	text := r.s[used : used+int(size)] //nolint:gosec // bounded by the length
-	r.s = r.s[used+int(size):]         //nolint:gosec // likewise
+	text := r.s[used : used+int(size)] // bounded by the length
+	r.s = r.s[used+int(size):]         // likewise
 	return strings.Clone(text)
 }
 

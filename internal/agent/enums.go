@@ -416,7 +416,7 @@ func valueOf(names []string, s string) (uint8, bool) {
 	}
 	for i, n := range names {
 		if n == s {
-			return uint8(i), true //nolint:gosec // enums have fewer than 256 values
+			return uint8(i), true // enums have fewer than 256 values
 		}
 	}
 	return 0, false

@@ -173,7 +173,7 @@ func (r *Reader) foreign(s *agent.Step, k string, v pcommon.Value) bool {
 		if !ok || n < 100 || n > 599 {
 			return r.unknown(k)
 		}
-		s.StatusCode = int32(n) //nolint:gosec // bounded
+		s.StatusCode = int32(n) // bounded
 	case HTTPKeyHeader:
 		s.HTTP.Key = list(v)
 	case URLFull:
@@ -215,7 +215,7 @@ func (r *Reader) bounded(k string, v pcommon.Value, field *int32, least int64) b
 	if !ok || n < least || n > math.MaxInt32 {
 		return r.unknown(k)
 	}
-	*field = int32(n) //nolint:gosec // bounded
+	*field = int32(n) // bounded
 	return true
 }
 

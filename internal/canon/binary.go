@@ -88,11 +88,11 @@ func (p *parser) str() string {
 // if so many cannot follow: so no count makes anything large.
 func (p *parser) count(size int) int {
 	n := p.uint()
-	if n > uint64(len(p.b)/size) { //nolint:gosec // a length
+	if n > uint64(len(p.b)/size) { // a length
 		p.fail()
 		return 0
 	}
-	return int(n) //nolint:gosec // bounded by the length
+	return int(n) // bounded by the length
 }
 
 func (p *parser) strs(dst []string) []string {

@@ -219,9 +219,9 @@ func (p *parser) record(rec *Record) {
 	for i := range rec.layout.segments {
 		end := 0
 		for range p.count(3) {
-			start := end + int(p.uint()&maxOffset) //nolint:gosec // masked
-			end = start + int(p.uint()&maxOffset)  //nolint:gosec // masked
-			fact := int(p.uint() & maxOffset)      //nolint:gosec // masked
+			start := end + int(p.uint()&maxOffset) // masked
+			end = start + int(p.uint()&maxOffset)  // masked
+			fact := int(p.uint() & maxOffset)      // masked
 			if fact >= len(rec.Facts) || end > maxOffset {
 				p.fail()
 				return
@@ -309,7 +309,7 @@ func (r *Record) refer() {
 	m := &r.Step.Model
 	for i, segments := range r.layout.segments {
 		for _, g := range segments {
-			if slot(i) == slotOutput { //nolint:gosec // three slots
+			if slot(i) == slotOutput { // three slots
 				m.Outputs = append(m.Outputs, r.Facts[g.fact].Ref)
 			} else {
 				m.Context = append(m.Context, r.Facts[g.fact].Ref)

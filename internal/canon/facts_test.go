@@ -70,8 +70,10 @@ func TestFactsReadBackAsTheyWereWritten(t *testing.T) {
 	require.Equal(t, want, got.Step)
 	require.Equal(t, rec.Facts, got.Facts)
 	require.Equal(t, []agent.Body{
-		{Ref: agent.Ref{2}, Text: "system", Expires: -5}, {Ref: agent.Ref{1}, Text: `{"x":1}`, Expires: -5},
-		{Ref: agent.Ref{9}, Text: `{"a":1}`, Expires: -5}, {Ref: agent.Ref{8}, Text: "r", Expires: -5},
+		{Ref: agent.Ref{2}, Text: "system", Expires: -5},
+		{Ref: agent.Ref{1}, Text: `{"x":1}`, Expires: -5},
+		{Ref: agent.Ref{9}, Text: `{"a":1}`, Expires: -5},
+		{Ref: agent.Ref{8}, Text: "r", Expires: -5},
 	}, got.Bodies)
 }
 

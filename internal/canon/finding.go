@@ -18,7 +18,7 @@ const maxEvidence = 256
 func WriteFinding(span ptrace.Span, f *agent.Finding) {
 	ev := findingEvent(span, f.ID.String())
 	ev.SetName(FindingEvent)
-	ev.SetTimestamp(pcommon.Timestamp(max(f.DetectedAt, 0))) //nolint:gosec // not negative
+	ev.SetTimestamp(pcommon.Timestamp(max(f.DetectedAt, 0))) // not negative
 	at := ev.Attributes()
 	at.Clear()
 	at.EnsureCapacity(12)

@@ -40,7 +40,7 @@ func (r *Reader) Log(lr plog.LogRecord) []LogRecord {
 			r.logs = append(r.logs, LogRecord{
 				Content: agent.LogContent{
 					Tenant: s.Tenant, Unit: s.Unit, Trace: s.Trace, Span: s.Span, Start: s.Start,
-					Position: position, Output: slot(i) == slotOutput, Message: f.Ref, //nolint:gosec // three slots
+					Position: position, Output: slot(i) == slotOutput, Message: f.Ref, // three slots
 				},
 				Body:  agent.Body{Ref: f.Ref, Text: rec.content[i][g.start:g.end], Expires: s.ContentExpires},
 				Facts: f,

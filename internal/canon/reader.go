@@ -237,6 +237,6 @@ func spanKind(k ptrace.SpanKind) string {
 
 // instant is a timestamp in Unix nanoseconds; one that no int64 holds is the
 // last that does.
-func instant(t pcommon.Timestamp) int64 { return int64(min(uint64(t), math.MaxInt64)) } //nolint:gosec // bounded
+func instant(t pcommon.Timestamp) int64 { return int64(min(uint64(t), math.MaxInt64)) } // bounded
 
-func clamp32(n int64) int32 { return int32(max(math.MinInt32, min(n, math.MaxInt32))) } //nolint:gosec // bounded
+func clamp32(n int64) int32 { return int32(max(math.MinInt32, min(n, math.MaxInt32))) } // bounded

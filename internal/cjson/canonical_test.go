@@ -8,8 +8,10 @@ import (
 func TestCanonicalWritesTheFormOfRFC8785(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"white space goes", " { \"a\" : [ 1 , 2 ] }\n", `{"a":[1,2]}`},
-		{"members are sorted by UTF-16 units, not by UTF-8", "{\"\u20ac\":1,\"\\r\":2,\"\ufb33\":3,\"1\":4,\"\U0001f600\":5,\"\u0080\":6,\"\u00f6\":7}",
-			"{\"\\r\":2,\"1\":4,\"\u0080\":6,\"\u00f6\":7,\"\u20ac\":1,\"\U0001f600\":5,\"\ufb33\":3}"},
+		{
+			"members are sorted by UTF-16 units, not by UTF-8", "{\"\u20ac\":1,\"\\r\":2,\"\ufb33\":3,\"1\":4,\"\U0001f600\":5,\"\u0080\":6,\"\u00f6\":7}",
+			"{\"\\r\":2,\"1\":4,\"\u0080\":6,\"\u00f6\":7,\"\u20ac\":1,\"\U0001f600\":5,\"\ufb33\":3}",
+		},
 		{"members of nested objects too", `{"b":{"d":1,"c":2},"a":0}`, `{"a":0,"b":{"c":2,"d":1}}`},
 		{"escaped names sort by what they mean", `{"\u0062":1,"a":2,"\"":3,"!":4}`, `{"!":4,"\"":3,"a":2,"b":1}`},
 		{"of equal names the last counts", `{"a":1,"b":2,"a":3,"\u0061":4}`, `{"a":4,"b":2}`},
@@ -18,8 +20,10 @@ func TestCanonicalWritesTheFormOfRFC8785(t *testing.T) {
 		{"a lone surrogate is U+FFFD", `"\ud83d" `, "\"\ufffd\""},
 		{"two high surrogates and a low one", `"\ud83d\ud83d\ude00\ude00"`, "\"\ufffd😀\ufffd\""},
 		{"invalid UTF-8 is U+FFFD a byte", "\"a\xff\xfeb\"", "\"a\ufffd\ufffdb\""},
-		{"numbers as ECMAScript writes them", `[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001,-0,1.0,1e21,1e20,1e-6,1e-7,5e-324,-1e-7]`,
-			`[333333333.3333333,1e+30,4.5,0.002,1e-27,0,1,1e+21,100000000000000000000,0.000001,1e-7,5e-324,-1e-7]`},
+		{
+			"numbers as ECMAScript writes them", `[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001,-0,1.0,1e21,1e20,1e-6,1e-7,5e-324,-1e-7]`,
+			`[333333333.3333333,1e+30,4.5,0.002,1e-27,0,1,1e+21,100000000000000000000,0.000001,1e-7,5e-324,-1e-7]`,
+		},
 		{"integers beyond 2^53 become the nearest double", `9007199254740993`, `9007199254740992`},
 		{"JSON in strings stays a string", `{"a":"{\"b\": 1}"}`, `{"a":"{\"b\": 1}"}`},
 		{"literals", `[true,false,null,"",{},[]]`, `[true,false,null,"",{},[]]`},

@@ -28,14 +28,20 @@ func resultForm(t *testing.T, text string) string {
 
 func TestArgumentsThatSayNothingNewAreOneCall(t *testing.T) {
 	for _, test := range []struct{ name, a, b string }{
-		{"key order, white space and escapes", `{"city":"Zürich","radius_km":5,"kinds":["museum"]}`,
-			"{ \"kinds\":[\"museum\"],\n \"city\":\"Z\\u00FCrich\",\"radius_km\":5}"},
+		{
+			"key order, white space and escapes", `{"city":"Zürich","radius_km":5,"kinds":["museum"]}`,
+			"{ \"kinds\":[\"museum\"],\n \"city\":\"Z\\u00FCrich\",\"radius_km\":5}",
+		},
 		{"number spelling", `{"channel":1,"gain":2.50}`, `{"gain":25e-1,"channel":1.0}`},
-		{"a request id that is a UUID", `{"sku":"BR-2209","request_id":"08dde47f-7cf5-5208-96b1-4da4ce82c7e6"}`,
-			`{"sku":"BR-2209","request_id":"bdce5787-c5ca-5979-a733-696f1739c52e"}`},
+		{
+			"a request id that is a UUID", `{"sku":"BR-2209","request_id":"08dde47f-7cf5-5208-96b1-4da4ce82c7e6"}`,
+			`{"sku":"BR-2209","request_id":"bdce5787-c5ca-5979-a733-696f1739c52e"}`,
+		},
 		{"a request id of 16 hex digits", `{"what":"a","request_id":"ecffed39d9b0c8ee"}`, `{"what":"a","request_id":"c471d8f31501ad94"}`},
-		{"other names of request ids", `{"q":1,"x-request-id":"ecffed39d9b0c8ee","requestId":"ecffed39d9b0c8ee","correlation_id":"ecffed39d9b0c8ee","trace_id":"ecffed39d9b0c8eeecffed39d9b0c8ee"}`,
-			`{"q":1,"x-request-id":"ecffed39d9b0c8e1","requestId":"ecffed39d9b0c8e2","correlation_id":"ecffed39d9b0c8e3","trace_id":"ecffed39d9b0c8eeecffed39d9b0c8e4"}`},
+		{
+			"other names of request ids", `{"q":1,"x-request-id":"ecffed39d9b0c8ee","requestId":"ecffed39d9b0c8ee","correlation_id":"ecffed39d9b0c8ee","trace_id":"ecffed39d9b0c8eeecffed39d9b0c8ee"}`,
+			`{"q":1,"x-request-id":"ecffed39d9b0c8e1","requestId":"ecffed39d9b0c8e2","correlation_id":"ecffed39d9b0c8e3","trace_id":"ecffed39d9b0c8eeecffed39d9b0c8e4"}`,
+		},
 		{"a request id deep inside, beside arguments elsewhere", `{"q":1,"meta":{"request_id":"ecffed39d9b0c8ee"}}`, `{"q":1,"meta":{"request_id":"ccffed39d9b0c8ee"}}`},
 		{"a request id beside a null", `{"q":null,"request_id":"ecffed39d9b0c8ee"}`, `{"q":null,"request_id":"ccffed39d9b0c8ee"}`},
 		{"a request id in arguments that are a string", `"{\"q\":1,\"request_id\":\"ecffed39d9b0c8ee\"}"`, `{"q":1,"request_id":"ccffed39d9b0c8ee"}`},
@@ -91,16 +97,22 @@ func TestArgumentsThatDifferAreTwoCalls(t *testing.T) {
 
 func TestResultsThatAreNoNews(t *testing.T) {
 	for _, test := range []struct{ name, a, b string }{
-		{"pid, clock and duration by name",
+		{
+			"pid, clock and duration by name",
 			`{"stdout":"activating","exit_code":3,"pid":40112,"started_at":"2025-03-02T08:00:11Z","duration_ms":31}`,
-			`{"stdout":"activating","exit_code":3,"pid":40140,"started_at":"2025-03-02T08:04:11Z","duration_ms":35}`},
+			`{"stdout":"activating","exit_code":3,"pid":40140,"started_at":"2025-03-02T08:04:11Z","duration_ms":35}`,
+		},
 		{"a Unix time", `{"state":"idle","timestamp":1741000000}`, `{"state":"idle","timestamp":1741000013}`},
 		{"a request id of any form", `{"seen":0,"request_id":"7f0c2-0000"}`, `{"seen":0,"request_id":"7f1c2-0001"}`},
 		{"a nonce", `{"seen":0,"nonce":"n0a0"}`, `{"seen":0,"nonce":"n3a9"}`},
-		{"names in camel case", `{"a":1,"requestId":"x1","updatedAt":"2025-03-02 08:00:11","elapsedMs":3,"parentPid":4}`,
-			`{"a":1,"requestId":"x2","updatedAt":"2025-03-02 08:00:12","elapsedMs":4,"parentPid":5}`},
-		{"names with units", `{"created_at_ms":1741000000123,"response_time_ms":12.5,"uptime_seconds":10}`,
-			`{"created_at_ms":1741000000124,"response_time_ms":13.5,"uptime_seconds":20}`},
+		{
+			"names in camel case", `{"a":1,"requestId":"x1","updatedAt":"2025-03-02 08:00:11","elapsedMs":3,"parentPid":4}`,
+			`{"a":1,"requestId":"x2","updatedAt":"2025-03-02 08:00:12","elapsedMs":4,"parentPid":5}`,
+		},
+		{
+			"names with units", `{"created_at_ms":1741000000123,"response_time_ms":12.5,"uptime_seconds":10}`,
+			`{"created_at_ms":1741000000124,"response_time_ms":13.5,"uptime_seconds":20}`,
+		},
 		{"a duration as text", `{"took":"31ms","elapsed":"00:00:03"}`, `{"took":"1.2 s","elapsed":"00:00:04"}`},
 		{"a duration rounded to nothing", `{"hits":[],"took":0}`, `{"hits":[],"took":1}`},
 		{"a list of clocks", `{"a":1,"checked_at":["2025-03-02T08:00:11Z"]}`, `{"a":1,"checked_at":["2025-03-02T08:00:12Z"]}`},

@@ -58,7 +58,7 @@ func (c *Client) Raw(ctx context.Context, query url.Values, segments ...string) 
 	if err != nil {
 		return nil, c.unreachable(err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // only read
+	defer resp.Body.Close() // only read
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return nil, fmt.Errorf("read the answer of %s: %w", c.base.Host, err)

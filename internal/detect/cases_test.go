@@ -41,7 +41,7 @@ func judgeCases(t testing.TB, cases []caseFile, sla string, split int, seed uint
 	t.Helper()
 	var random *rand.Rand
 	if seed != 0 {
-		random = rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // not for secrets
+		random = rand.New(rand.NewPCG(seed, seed)) // not for secrets
 	}
 	const base = 1_760_000_000_000_000_000
 	var bodies []ptrace.Traces

@@ -40,7 +40,7 @@ func hid(n int, parts ...any) string {
 }
 
 func (m *spanMaker) ns(ms float64) pcommon.Timestamp {
-	return pcommon.Timestamp(m.base + int64(math.RoundToEven(ms*1e6))) //nolint:gosec // after 1970
+	return pcommon.Timestamp(m.base + int64(math.RoundToEven(ms*1e6))) // after 1970
 }
 
 func (m *spanMaker) emit(r *caseRun, trace, id, parent, name string, kind ptrace.SpanKind, start, dur float64) *caseSpan {

@@ -48,7 +48,7 @@ func (c *classes) of(a *agent.Attempt) classID {
 		default:
 			return 0
 		}
-		id = classID(len(c.named)) //nolint:gosec // fewer than spans
+		id = classID(len(c.named)) // fewer than spans
 	}
 	if hasContent {
 		c.ids[byContent] = id

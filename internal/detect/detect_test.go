@@ -127,7 +127,7 @@ func TestAMessageIsOneLineOfPlainText(t *testing.T) {
 	m.root(90 * second)
 	for i := range int64(6) {
 		m.act((2+2*i)*second, func(s *agent.Step) {
-			s.StepID, s.Attempt = hostile, int32(i)+1 //nolint:gosec // small
+			s.StepID, s.Attempt = hostile, int32(i)+1 // small
 			s.Call.Tool, s.Call.Target, s.Call.Key = hostile, hostile, hostile+string(rune('a'+i))
 			s.Sign, s.ErrorType, s.ErrorText = agent.SignLost, hostile, hostile
 			s.Call.Forbidden, s.Call.Approval = true, true

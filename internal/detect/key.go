@@ -42,7 +42,7 @@ func (x *scene) underKeys() []keyed {
 			all[i].rest = append(all[i].rest, m)
 			continue
 		}
-		at[m.at.Key] = int32(len(all)) //nolint:gosec // fewer than spans
+		at[m.at.Key] = int32(len(all)) // fewer than spans
 		all = append(all, keyed{key: m.at.Key, first: m})
 	}
 	x.keys = all[:0]

@@ -96,7 +96,7 @@ func (x *scene) makeLanes() {
 // whole makes a call of all attempts of its step.
 func (c *call) whole() {
 	all := c.step.Attempts
-	c.last, c.attempts = &all[len(all)-1], int32(len(all)) //nolint:gosec // fewer than spans
+	c.last, c.attempts = &all[len(all)-1], int32(len(all)) // fewer than spans
 	for i := range all {
 		c.end = max(c.end, all[i].End, all[i].Start)
 	}

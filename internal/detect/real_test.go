@@ -22,7 +22,7 @@ func realRequests(t testing.TB) []ptrace.Traces {
 	t.Helper()
 	f, err := os.Open(filepath.Join(shared(t, "real"), tauBench+".otlp.jsonl.gz"))
 	require.NoError(t, err)
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close() // read only
 	z, err := gzip.NewReader(f)
 	require.NoError(t, err)
 	var out []ptrace.Traces

@@ -82,7 +82,7 @@ func sweepFindings(p *pipe, s *scenario) map[agent.FindingID]agent.Finding {
 // streamFindings gives what holds in the end of runs whose spans come one or a
 // few at a time.
 func streamFindings(p *pipe, s *scenario, seed uint64) map[agent.FindingID]agent.Finding {
-	random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // not for secrets
+	random := rand.New(rand.NewPCG(seed, 3)) // not for secrets
 	steps := append([]*agent.Step(nil), p.input.Steps...)
 	random.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
 	open := assemble.NewTimed(assemble.Limits{}, func(r *agent.Run, under func(string) []agent.Act, at assemble.Moment) ([]agent.Finding, int64) {

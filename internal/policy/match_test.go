@@ -181,8 +181,14 @@ func TestTheFirstLimitsThatMatchHold(t *testing.T) {
 		steps       int64
 		attempts    int
 	}{
-		{"support", "refund", 1, 5}, {"support", "return", 2, 5}, {"support", "chat", 3, 9}, {"support", "", 3, 9},
-		{"sales", "chat", 4, 5}, {"", "chat", 4, 5}, {"", "", 5, 5}, {"never", "x", 5, 5},
+		{"support", "refund", 1, 5},
+		{"support", "return", 2, 5},
+		{"support", "chat", 3, 9},
+		{"support", "", 3, 9},
+		{"sales", "chat", 4, 5},
+		{"", "chat", 4, 5},
+		{"", "", 5, 5},
+		{"never", "x", 5, 5},
 	} {
 		assert.Equal(t, Limits{Steps: c.steps, Attempts: c.attempts}, p.Limits(c.agent, c.task), "%s %s", c.agent, c.task)
 	}
@@ -245,8 +251,13 @@ func TestMatchingDoesNotAllocate(t *testing.T) {
 func BenchmarkTool(b *testing.B) {
 	p := benchPolicy(b)
 	for _, c := range []struct{ name, tool string }{
-		{"exact", "tool_77"}, {"glob", "get_order"}, {"plugin", "support-get_order"}, {"mcp", "mcp__shop__get_order"},
-		{"implied", "payments_lookup"}, {"miss", "unheard_of"}, {"hostile", strings.Repeat("a-", 4000)},
+		{"exact", "tool_77"},
+		{"glob", "get_order"},
+		{"plugin", "support-get_order"},
+		{"mcp", "mcp__shop__get_order"},
+		{"implied", "payments_lookup"},
+		{"miss", "unheard_of"},
+		{"hostile", strings.Repeat("a-", 4000)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -271,8 +271,13 @@ type term struct {
 
 func (r *Retention) terms() []term {
 	return []term{
-		{"act", &r.Act}, {"human", &r.Human}, {"think", &r.Think}, {"read", &r.Read},
-		{"content", &r.Content}, {"findings", &r.Findings}, {"access_log", &r.AccessLog},
+		{"act", &r.Act},
+		{"human", &r.Human},
+		{"think", &r.Think},
+		{"read", &r.Read},
+		{"content", &r.Content},
+		{"findings", &r.Findings},
+		{"access_log", &r.AccessLog},
 	}
 }
 

@@ -81,7 +81,7 @@ func read(source string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("policy_file: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close() // only read
 	data, err := io.ReadAll(io.LimitReader(f, policy.MaxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("policy_file: %w", err)
@@ -136,7 +136,7 @@ func writeKey(dir, path string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // a leftover temporary file is harmless
+	defer os.Remove(f.Name()) // a leftover temporary file is harmless
 	if err := f.Chmod(0o600); err != nil {
 		return errors.Join(err, f.Close())
 	}

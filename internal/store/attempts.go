@@ -114,7 +114,7 @@ func (t *attemptTable) append(r *agent.Run, st *agent.RunStep, a *agent.Attempt,
 	t.ended.Append(a.End)
 	t.errorType.Append(a.ErrorType)
 	t.statusCode.Append(a.StatusCode)
-	t.requests.Append(int32(min(a.Requests, 1<<30))) //nolint:gosec // bounded
+	t.requests.Append(int32(min(a.Requests, 1<<30))) // bounded
 	t.tokens.append(&a.Tokens)
 	t.cost.Append(a.CostNano)
 	t.costSource.Append(uint8(a.CostSource))

@@ -164,7 +164,7 @@ func (b *Batch) fresh(k rowKey) bool {
 func (b *Batch) end() {
 	var e ends
 	for t, s := range b.sets {
-		e[t] = uint32(s.Rows()) //nolint:gosec // a batch is far below 2^32 rows
+		e[t] = uint32(s.Rows()) // a batch is far below 2^32 rows
 	}
 	b.items = append(b.items, e)
 }
@@ -226,7 +226,7 @@ func (b *Batch) Take(src *Batch, lo, hi int) {
 // src's numbers into b's.
 func (b *Batch) takeTable(src *Batch, t tableID, lo, hi uint32, items []ends) {
 	if t != tableMessages && t != tableFacts && t != tableKeys {
-		base := uint32(b.sets[t].Rows()) //nolint:gosec // below 2^32 rows
+		base := uint32(b.sets[t].Rows()) // below 2^32 rows
 		b.sets[t].Take(src.sets[t], int(lo), int(hi))
 		for i := range items {
 			items[i][t] += base - lo
@@ -244,7 +244,7 @@ func (b *Batch) takeTable(src *Batch, t tableID, lo, hi uint32, items []ends) {
 			start = row + 1
 		}
 		pending := row - start
-		items[i][t] = uint32(b.sets[t].Rows()) + pending //nolint:gosec // below 2^32 rows
+		items[i][t] = uint32(b.sets[t].Rows()) + pending // below 2^32 rows
 	}
 	b.sets[t].Take(src.sets[t], int(start), int(row))
 }
@@ -297,7 +297,7 @@ func unitHash(tenant, unit string) uint64 {
 // newRowKey mixes table and week into the hash of the unit.
 func newRowKey(t tableID, unit uint64, week int32, row [16]byte) rowKey {
 	const odd = 0x9e3779b97f4a7c15                                         // the golden ratio: spreads small numbers over the word
-	return rowKey{place: unit ^ (uint64(week)<<8|uint64(t))*odd, row: row} //nolint:gosec // both are small and not negative
+	return rowKey{place: unit ^ (uint64(week)<<8|uint64(t))*odd, row: row} // both are small and not negative
 }
 
 func keyOf(unit uint64, service string, k unitKey, week int32) rowKey {
@@ -310,5 +310,5 @@ func keyOf(unit uint64, service string, k unitKey, week int32) rowKey {
 // weekOf numbers the weeks from Monday to Sunday (UTC) that are the partitions.
 func weekOf(unix int64) int32 {
 	const day = 24 * 3600
-	return int32((int64(seconds(unix))/day + 3) / 7) //nolint:gosec // at most 2^32 seconds
+	return int32((int64(seconds(unix))/day + 3) / 7) // at most 2^32 seconds
 }

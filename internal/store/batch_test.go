@@ -19,7 +19,7 @@ func drawBatch(r *rapid.T, name string) *Batch {
 		unit := rapid.SampledFrom([]string{"u", "v"}).Draw(r, "unit")
 		ref := agent.Ref{byte(rapid.IntRange(1, 4).Draw(r, "ref"))}
 		if rapid.IntRange(0, 4).Draw(r, "log") == 0 {
-			b.AddLog(agent.LogContent{Tenant: "t", Unit: unit, Trace: agent.TraceID{1}, Position: int32(i), Message: ref}, //nolint:gosec // small
+			b.AddLog(agent.LogContent{Tenant: "t", Unit: unit, Trace: agent.TraceID{1}, Position: int32(i), Message: ref}, // small
 				agent.Body{Ref: ref, Text: "body", Expires: 1000}, agent.MessageFacts{Ref: ref})
 			continue
 		}

@@ -55,8 +55,10 @@ func newLoadSpan(run string, r, i int, now time.Time) loadSpan {
 		Received: now.UnixNano(), Expires: expires, ContentExpires: now.Add(30 * 24 * time.Hour).Unix(), Session: "session-" + run,
 		User: "user-17", TaskType: "refund", Agent: "support", AgentVersion: "1.4.2", Index: -1, PolicyHash: strings.Repeat("ab", 32),
 		Resource: []agent.Attr{
-			{Key: "deployment.environment", Value: "production"}, {Key: "telemetry.sdk.name", Value: "opentelemetry"},
-			{Key: "telemetry.sdk.language", Value: "python"}, {Key: "host.name", Value: "host-1"},
+			{Key: "deployment.environment", Value: "production"},
+			{Key: "telemetry.sdk.name", Value: "opentelemetry"},
+			{Key: "telemetry.sdk.language", Value: "python"},
+			{Key: "host.name", Value: "host-1"},
 		},
 		Attributes: []agent.Attr{{Key: "server.address", Value: "api.example.com"}, {Key: "server.port", Value: "443", JSON: true}},
 	}}

@@ -138,7 +138,7 @@ func (s *Store) LastSweep(ctx context.Context) (time.Time, error) {
 	var at time.Time
 	err := s.wire.query(ctx, string(sqlLastSweep), nil, &set, func() error {
 		if v := version.Row(0); v > 0 {
-			at = time.Unix(0, int64(v)) //nolint:gosec // the sweep's time in nanoseconds
+			at = time.Unix(0, int64(v)) // the sweep's time in nanoseconds
 		}
 		return nil
 	})
@@ -236,7 +236,7 @@ func (e runExpiry) acts(version uint64, d agent.Derived) (*column.Set, []uint32)
 
 func (e runExpiry) links(version uint64, d agent.Derived) (*column.Set, []uint32) {
 	t := newLinkTable()
-	written := int64(version) //nolint:gosec // the sweep's time in nanoseconds
+	written := int64(version) // the sweep's time in nanoseconds
 	for i := range d.Links {
 		l := &d.Links[i]
 		expires := e.of(l.Tenant, l.Run, written)
@@ -265,7 +265,7 @@ func (e runExpiry) runs(version uint64, d agent.Derived) (*column.Set, []uint32)
 	for _, g := range d.GoneRuns {
 		t.append(&agent.Summary{Tenant: g.Tenant, RunID: g.RunID}, fate{
 			version: version, gone: true, mergedInto: g.MergedInto,
-			expires: int64(version)/1e9 + goneRetention, //nolint:gosec // the sweep's time in nanoseconds
+			expires: int64(version)/1e9 + goneRetention, // the sweep's time in nanoseconds
 		})
 	}
 	return &t.Set, t.expires.Vals

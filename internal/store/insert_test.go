@@ -17,7 +17,7 @@ func count(t testing.TB, s *Store, table string) int {
 	t.Helper()
 	var n uint64
 	require.NoError(t, s.conn.QueryRow(t.Context(), "SELECT count() FROM "+table).Scan(&n))
-	return int(n) //nolint:gosec // a test's rows
+	return int(n) // a test's rows
 }
 
 func sample() *Batch {
@@ -145,7 +145,7 @@ func TestASetIsSplitIntoBlocksThatHoldEveryRowOnce(t *testing.T) {
 	const rows, week = 200_000, 7 * 24 * 3600
 	for i := range rows {
 		text.Append("row")
-		expires = append(expires, uint32(i%70)*week) //nolint:gosec // small
+		expires = append(expires, uint32(i%70)*week) // small
 	}
 	seen := make([]int, rows)
 	for _, block := range split(&set, expires) {

@@ -411,7 +411,7 @@ func (t *stepTable) rowModel(i int) agent.Model {
 
 // seconds fits Unix seconds into ClickHouse's DateTime.
 func seconds(s int64) uint32 {
-	return uint32(min(max(s, 0), math.MaxUint32)) //nolint:gosec // clamped
+	return uint32(min(max(s, 0), math.MaxUint32)) // clamped
 }
 
 // appendAttrs adds a row to a map, and the places of the values that are JSON
@@ -433,7 +433,7 @@ func appendAttrs[C stringColumn](m *column.Map[C], places *column.Array[*column.
 			m.Vals.Append(a.Value)
 		}
 		if a.JSON && i <= math.MaxUint16 {
-			places.Elem.Append(uint16(i)) //nolint:gosec // checked
+			places.Elem.Append(uint16(i)) // checked
 		}
 	}
 	m.End()

@@ -67,7 +67,7 @@ func newHTTPTransport(conn driver.Conn, opts *clickhouse.Options) *httpTransport
 }
 
 func (t *httpTransport) insert(ctx context.Context, into string, set *column.Set, token string) error {
-	b := t.buffers.Get().(*httpBuffer) //nolint:errcheck,forcetypeassert // the pool's own
+	b := t.buffers.Get().(*httpBuffer) // the pool's own
 	b.block.Reset()
 	set.Encode(&b.block)
 	settings := clickhouse.Settings{"async_insert": 0}

@@ -125,7 +125,7 @@ func (s *Sweeper) settle(ctx context.Context, tenant string, vs []*verdict, now 
 		s.schedule(v, now, d.Summaries[len(d.Summaries)-len(v.runs):])
 	}
 	changed := written.compare(vs, &d)
-	if err := s.store.WriteDerived(ctx, uint64(now.UnixNano()), d); err != nil { //nolint:gosec // after 1970
+	if err := s.store.WriteDerived(ctx, uint64(now.UnixNano()), d); err != nil { // after 1970
 		return fmt.Errorf("write what was derived: %w", err)
 	}
 	for _, id := range keys.laterRuns(changed) {

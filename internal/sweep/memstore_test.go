@@ -180,7 +180,7 @@ func (m *memStore) LastSweep(context.Context) (time.Time, error) {
 	if m.version == 0 {
 		return time.Time{}, nil
 	}
-	return time.Unix(0, int64(m.version)), nil //nolint:gosec // a test's version
+	return time.Unix(0, int64(m.version)), nil // a test's version
 }
 
 func (m *memStore) WriteDerived(_ context.Context, version uint64, d agent.Derived) error {

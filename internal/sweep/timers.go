@@ -40,7 +40,7 @@ func (t *timers) clear(id agent.UnitID) { delete(t.at, id) }
 func (t *timers) popDue(now time.Time) []agent.UnitID {
 	var due []agent.UnitID
 	for len(t.heap) > 0 && t.heap[0].at <= now.UnixNano() {
-		d := heap.Pop(&t.heap).(deadline) //nolint:errcheck,forcetypeassert // the heap holds nothing else
+		d := heap.Pop(&t.heap).(deadline) // the heap holds nothing else
 		if t.at[d.id] == d.at {
 			delete(t.at, d.id)
 			due = append(due, d.id)
@@ -59,7 +59,7 @@ type deadlines []deadline
 func (d deadlines) Len() int           { return len(d) }
 func (d deadlines) Less(i, j int) bool { return d[i].at < d[j].at }
 func (d deadlines) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
-func (d *deadlines) Push(x any)        { *d = append(*d, x.(deadline)) } //nolint:errcheck,forcetypeassert // only set pushes
+func (d *deadlines) Push(x any)        { *d = append(*d, x.(deadline)) } // only set pushes
 func (d *deadlines) Pop() any {
 	old := *d
 	x := old[len(old)-1]

@@ -3,7 +3,6 @@
 package agentstepprocessor
 
 import (
-	"context"
 	"runtime"
 	goruntime "runtime/metrics"
 	"testing"
@@ -87,7 +86,7 @@ func BenchmarkNormalize(b *testing.B) {
 func BenchmarkRead(b *testing.B) {
 	s := newTestState(b, taskPolicy)
 	annotated := func(i uint32) ptrace.Traces {
-		td, err := s.processTraces(context.Background(), typical(i%16))
+		td, err := s.processTraces(b.Context(), typical(i%16))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -110,7 +109,7 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkProcessor(b *testing.B) {
 	s := newTestState(b, taskPolicy)
 	process := func(td ptrace.Traces) {
-		if _, err := s.processTraces(context.Background(), td); err != nil {
+		if _, err := s.processTraces(b.Context(), td); err != nil {
 			b.Fatal(err)
 		}
 	}

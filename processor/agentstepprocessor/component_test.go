@@ -1,7 +1,6 @@
 package agentstepprocessor
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,7 +56,7 @@ func TestAPolicyWithAMistakeIsRefusedWithItsPlace(t *testing.T) {
 			cfg.PolicyFile = filepath.Join(t.TempDir(), "policy.yaml")
 			cfg.DataDir = t.TempDir()
 			require.NoError(t, os.WriteFile(cfg.PolicyFile, []byte(test.policy), 0o600))
-			_, err := NewFactory().CreateTraces(context.Background(), processortest.NewNopSettings(Type), cfg, consumertest.NewNop())
+			_, err := NewFactory().CreateTraces(t.Context(), processortest.NewNopSettings(Type), cfg, consumertest.NewNop())
 			require.ErrorContains(t, err, test.want)
 			entries, err := os.ReadDir(cfg.DataDir)
 			require.NoError(t, err)
@@ -70,9 +69,9 @@ func TestTheDemoPolicyGetsAKeyOfItsOwn(t *testing.T) {
 	t.Setenv("STEPTRAIL_REDACTION_KEY", "")
 	cfg := createDefaultConfig().(*Config)
 	cfg.PolicyFile, cfg.DataDir = policyfile.Demo, filepath.Join(t.TempDir(), "data")
-	p, err := NewFactory().CreateTraces(context.Background(), processortest.NewNopSettings(Type), cfg, consumertest.NewNop())
+	p, err := NewFactory().CreateTraces(t.Context(), processortest.NewNopSettings(Type), cfg, consumertest.NewNop())
 	require.NoError(t, err)
-	require.NoError(t, p.Shutdown(context.Background()))
+	require.NoError(t, p.Shutdown(t.Context()))
 	info, err := os.Stat(filepath.Join(cfg.DataDir, policyfile.KeyFile))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -111,11 +110,11 @@ func TestMetricsCountWhatHappenedAndStartAtZero(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
 	cfg.PolicyFile = filepath.Join(t.TempDir(), "policy.yaml")
 	require.NoError(t, os.WriteFile(cfg.PolicyFile, []byte(taskPolicy), 0o600))
-	p, err := NewFactory().CreateTraces(context.Background(), set, cfg, consumertest.NewNop())
+	p, err := NewFactory().CreateTraces(t.Context(), set, cfg, consumertest.NewNop())
 	require.NoError(t, err)
 	value := func(name string, attrs ...string) (int64, bool) {
 		var rm metricdata.ResourceMetrics
-		require.NoError(t, tel.Reader.Collect(context.Background(), &rm))
+		require.NoError(t, tel.Reader.Collect(t.Context(), &rm))
 		for _, scope := range rm.ScopeMetrics {
 			for _, m := range scope.Metrics {
 				if m.Name != name {
@@ -145,13 +144,13 @@ func TestMetricsCountWhatHappenedAndStartAtZero(t *testing.T) {
 	n, ok := value("steptrail_findings", "kind", "key.duplicate", "severity", "critical")
 	require.True(t, ok, "a finding that never came is there")
 	require.Zero(t, n)
-	require.NoError(t, p.ConsumeTraces(context.Background(), keyCase()))
+	require.NoError(t, p.ConsumeTraces(t.Context(), keyCase()))
 	td, span := oneSpan(map[string]any{
 		"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "get_order", "agent.step.kind": "act", "agent.outcome": "perhaps",
 		"note": "ana@example.com", "password": "hunter2",
 	})
 	span.SetStartTimestamp(1)
-	require.NoError(t, p.ConsumeTraces(context.Background(), td))
+	require.NoError(t, p.ConsumeTraces(t.Context(), td))
 	for _, want := range []struct {
 		name  string
 		attrs []string
@@ -176,14 +175,14 @@ func TestMetricsCountWhatHappenedAndStartAtZero(t *testing.T) {
 		}
 		require.Equal(t, want.value, got, "%s %v", want.name, want.attrs)
 	}
-	require.NoError(t, p.Shutdown(context.Background()))
-	require.NoError(t, tel.Shutdown(context.Background()))
+	require.NoError(t, p.Shutdown(t.Context()))
+	require.NoError(t, tel.Shutdown(t.Context()))
 }
 
 func TestAFindingIsCountedOnceHoweverOftenItsSpansCome(t *testing.T) {
 	tp, _, sink, _ := newTestProcessor(t, taskPolicy)
 	for range 3 {
-		require.NoError(t, tp.ConsumeTraces(context.Background(), keyCase()))
+		require.NoError(t, tp.ConsumeTraces(t.Context(), keyCase()))
 	}
 	seen := map[agent.FindingID]int{}
 	for _, td := range sink.AllTraces() {

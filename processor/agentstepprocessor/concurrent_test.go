@@ -1,7 +1,6 @@
 package agentstepprocessor
 
 import (
-	"context"
 	"sync"
 	"testing"
 
@@ -19,10 +18,10 @@ func TestRequestsAtOnceGiveTheSameFindingsAsOneAfterTheOther(t *testing.T) {
 		go func() { // ends by itself; the test waits for it
 			defer wg.Done()
 			for range 5 {
-				if err := tp.ConsumeTraces(context.Background(), keyCase()); err != nil {
+				if err := tp.ConsumeTraces(t.Context(), keyCase()); err != nil {
 					t.Error(err)
 				}
-				if err := lp.ConsumeLogs(context.Background(), plog.NewLogs()); err != nil {
+				if err := lp.ConsumeLogs(t.Context(), plog.NewLogs()); err != nil {
 					t.Error(err)
 				}
 			}

@@ -1,7 +1,6 @@
 package agentstepprocessor
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -53,7 +52,7 @@ func FuzzProcessor(f *testing.F) {
 				want++
 			}
 		})
-		out, err := s.processTraces(context.Background(), td)
+		out, err := s.processTraces(t.Context(), td)
 		if err != nil && !errors.Is(err, processorhelper.ErrSkipProcessingData) {
 			t.Fatal(err)
 		}

@@ -78,7 +78,7 @@ func newTestState(t testing.TB, policy string, change ...func(*Config)) *state {
 	s, err := shared.get(cfg, processortest.NewNopSettings(Type))
 	require.NoError(t, err)
 	s.now = func() time.Time { return testNow }
-	t.Cleanup(func() { require.NoError(t, s.shutdown(context.Background())) })
+	t.Cleanup(func() { require.NoError(t, s.shutdown(context.WithoutCancel(t.Context()))) })
 	return s
 }
 
@@ -94,7 +94,7 @@ func newTestProcessor(t testing.TB, policy string) (processor.Traces, processor.
 	cfg.PolicyFile = filepath.Join(t.TempDir(), "policy.yaml")
 	require.NoError(t, os.WriteFile(cfg.PolicyFile, []byte(policy), 0o600))
 	traces, logs := new(consumertest.TracesSink), new(consumertest.LogsSink)
-	ctx := context.Background()
+	ctx := context.WithoutCancel(t.Context()) // also of the shutdown
 	tp, err := f.CreateTraces(ctx, processortest.NewNopSettings(Type), cfg, traces)
 	require.NoError(t, err)
 	lp, err := f.CreateLogs(ctx, processortest.NewNopSettings(Type), cfg, logs)

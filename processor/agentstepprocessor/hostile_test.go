@@ -1,7 +1,6 @@
 package agentstepprocessor
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"strings"
@@ -24,7 +23,7 @@ import (
 // run takes one span through the processor and reads it back.
 func run(t *testing.T, s *state, td ptrace.Traces) *canon.Record {
 	t.Helper()
-	out, err := s.processTraces(context.Background(), td)
+	out, err := s.processTraces(t.Context(), td)
 	require.NoError(t, err)
 	requireValid(t, out)
 	var rec *canon.Record
@@ -199,12 +198,12 @@ func TestASpanWithoutIdsIsDroppedAloneAndSaidOnce(t *testing.T) {
 	spans.At(1).SetTraceID(pcommon.TraceID{})
 	good.CopyTo(spans.AppendEmpty())
 	spans.At(2).SetSpanID(pcommon.SpanID{})
-	out, err := s.processTraces(context.Background(), td)
+	out, err := s.processTraces(t.Context(), td)
 	require.NoError(t, err)
 	require.Equal(t, 1, out.SpanCount())
 	bad, span := oneSpan(nil)
 	span.SetTraceID(pcommon.TraceID{})
-	_, err = s.processTraces(context.Background(), bad)
+	_, err = s.processTraces(t.Context(), bad)
 	require.ErrorIs(t, err, processorhelper.ErrSkipProcessingData, "nothing is left to pass on")
 	require.Equal(t, 1, logs.Len())
 }
@@ -226,7 +225,7 @@ func TestLogRecordsAreRedactedAndTheirContentReadBack(t *testing.T) {
 	other := records.AppendEmpty()
 	other.Body().SetStr("ana@example.com logged in")
 	other.Attributes().PutStr("agent.facts", "from outside")
-	out, err := s.processLogs(context.Background(), ld)
+	out, err := s.processLogs(t.Context(), ld)
 	require.NoError(t, err)
 	data, err := (&plog.JSONMarshaler{}).MarshalLogs(out)
 	require.NoError(t, err)

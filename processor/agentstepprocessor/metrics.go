@@ -176,7 +176,7 @@ func newMetrics(set component.TelemetrySettings, open func() openStats, kinds []
 func (m *metrics) attributes() {
 	for k := range m.stepAttrs {
 		for o := range m.stepAttrs[k] {
-			kind, outcome := agent.Kind(k).String(), agent.Outcome(o).String() //nolint:gosec // small
+			kind, outcome := agent.Kind(k).String(), agent.Outcome(o).String() // small
 			if outcome == "" {
 				outcome = "none"
 			}

@@ -62,6 +62,9 @@ func (w *worker) rules(span ptrace.Span, rec *canon.Record) {
 	tc := ottlspan.NewTransformContext(w.resourceSpans, w.scopeSpans, span)
 	for i := range w.s.rules {
 		met, err := w.s.rules[i].condition.Eval(ctx, tc)
+		if w.s.tried != nil {
+			w.s.tried(span, rec, met, err)
+		}
 		switch {
 		case err != nil:
 			w.counts.rules++

@@ -1,7 +1,6 @@
 package agentstepprocessor
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -90,7 +89,7 @@ func TestRecordedRunsHaveTheModelAndToolCallsThatHappened(t *testing.T) {
 	require.NoError(t, json.Unmarshal(data, &want))
 	tp, _, sink, _ := newTestProcessor(t, taskPolicy)
 	for _, td := range realRuns(t) {
-		require.NoError(t, tp.ConsumeTraces(context.Background(), td))
+		require.NoError(t, tp.ConsumeTraces(t.Context(), td))
 	}
 	c := collect(sink.AllTraces(), nil)
 	c.input.Quiet = true
@@ -153,7 +152,7 @@ func keyCase() ptrace.Traces {
 
 func TestAKeyThatTookEffectTwiceIsFoundOnTheSpansItRestsOn(t *testing.T) {
 	tp, _, sink, _ := newTestProcessor(t, taskPolicy)
-	require.NoError(t, tp.ConsumeTraces(context.Background(), keyCase()))
+	require.NoError(t, tp.ConsumeTraces(t.Context(), keyCase()))
 	c := collect(sink.AllTraces(), nil)
 	var got []string
 	for _, f := range c.findings {
@@ -261,7 +260,7 @@ func TestAnyOrderSplitAndRepetitionGivesTheSameRunsAndFindings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tp, _, sink, _ := newTestProcessor(t, taskPolicy)
 			for _, td := range copyAll(all) {
-				require.NoError(t, tp.ConsumeTraces(context.Background(), td))
+				require.NoError(t, tp.ConsumeTraces(t.Context(), td))
 			}
 			p := parsePolicy(t, taskPolicy)
 			want := outcomeOf(t, p, collect(sink.AllTraces(), nil))
@@ -269,7 +268,7 @@ func TestAnyOrderSplitAndRepetitionGivesTheSameRunsAndFindings(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 1))
 				tp, _, sink, _ := newTestProcessor(t, taskPolicy)
 				for _, td := range split(r, copyAll(all), 1+r.IntN(4)) {
-					require.NoError(t, tp.ConsumeTraces(context.Background(), td))
+					require.NoError(t, tp.ConsumeTraces(t.Context(), td))
 				}
 				require.Equal(t, want, outcomeOf(t, p, collect(sink.AllTraces(), nil)), "seed %d", seed)
 			}

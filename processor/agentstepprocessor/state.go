@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/processor/processorhelper"
 	"go.uber.org/zap"
@@ -62,6 +63,7 @@ type state struct {
 	now      func() time.Time
 	policy   *policy.Policy
 	rules    []rule
+	tried    func(span ptrace.Span, rec *canon.Record, met bool, err error) // of each rule; nil: nobody asks
 	redactor *redact.Redactor
 	metrics  *metrics
 	workers  chan *worker
@@ -83,7 +85,13 @@ func newState(cfg *Config, set processor.Settings) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newStateWith(cfg, set, p, conds)
+}
+
+// newStateWith makes the state for a policy that is read.
+func newStateWith(cfg *Config, set processor.Settings, p *policy.Policy, conds *conditions) (*state, error) {
 	s := &state{cfg: cfg, log: set.Logger, now: time.Now, policy: p, stop: make(chan struct{})}
+	var err error
 	if s.rules, err = conds.compile(p.Rules); err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (w *worker) span(scope string, span ptrace.Span) *canon.Record {
 	w.protectDecided(rec)
 	w.analyzer.CallFacts(rec, w.decider.policy.Reconciles(rec.Step.Call.Tool), !w.arguments.IsZero())
 	w.analyzer.Bodies(rec)
-	rec.Step.Redacted = int32(min(w.guard.replaced+w.analyzer.Replaced, 1<<30)) //nolint:gosec // bounded
+	rec.Step.Redacted = int32(min(w.guard.replaced+w.analyzer.Replaced, 1<<30)) // bounded
 	w.rules(span, rec)
 	w.guard.cut = append(w.guard.cut, w.analyzer.Cut...)
 	w.writer.Annotate(span, rec, w.guard.cut)
@@ -165,11 +165,11 @@ func (w *worker) protectEvents(span ptrace.Span) {
 }
 
 func addCount(n uint32, more int) uint32 {
-	return uint32(min(uint64(n)+uint64(max(more, 0)), 1<<32-1)) //nolint:gosec // bounded
+	return uint32(min(uint64(n)+uint64(max(more, 0)), 1<<32-1)) // bounded
 }
 
 func startOf(span ptrace.Span) int64 {
-	return int64(min(uint64(span.StartTimestamp()), 1<<63-1)) //nolint:gosec // bounded
+	return int64(min(uint64(span.StartTimestamp()), 1<<63-1)) // bounded
 }
 
 // treatment says how the value of a known attribute is protected.
@@ -346,7 +346,7 @@ func (w *worker) logRecord(lr plog.LogRecord, ordinal int) *canon.Record {
 	w.analyzer.Attach(rec)
 	rec.Step.Received = w.received
 	w.decider.logTerms(&rec.Step)
-	rec.Step.Redacted = int32(min(g.replaced+w.analyzer.Replaced, 1<<30)) //nolint:gosec // bounded
+	rec.Step.Redacted = int32(min(g.replaced+w.analyzer.Replaced, 1<<30)) // bounded
 	w.counts.redacted += int64(w.analyzer.Replaced)
 	w.counts.dropped[dropRedaction] += int64(w.analyzer.Refused)
 	w.counts.clamped[clampBody] += int64(len(w.analyzer.Cut))
@@ -362,5 +362,5 @@ func position(kind dialect.LogKind, ordinal int, rec *canon.Record) int32 {
 		return 0
 	}
 	ref := rec.Facts[0].Ref
-	return int32(min(ordinal, 1<<15-1))<<16 | int32(ref[0])<<8 | int32(ref[1]) //nolint:gosec // 15 bits
+	return int32(min(ordinal, 1<<15-1))<<16 | int32(ref[0])<<8 | int32(ref[1]) // 15 bits
 }

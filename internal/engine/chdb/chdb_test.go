@@ -72,7 +72,7 @@ func TestGoKeepsItsSignalHandlers(t *testing.T) {
 	recovered := func() (value any) {
 		defer func() { value = recover() }()
 		var p *struct{ a int }
-		return p.a //nolint:govet // the fault is the test
+		return p.a // the fault is the test
 	}
 	assert.ErrorContains(t, recovered().(error), "nil pointer dereference")
 	assert.Equal(t, "1\n", ask(t, conn, "SELECT 1"))

@@ -57,14 +57,14 @@ func (c *Dict) number(v string) uint32 {
 	if c.index == nil {
 		c.index = make(map[string]uint32, len(c.vals)+16)
 		for i, s := range c.vals {
-			c.index[s] = uint32(i) //nolint:gosec // bounded by the rows of a block
+			c.index[s] = uint32(i) // bounded by the rows of a block
 		}
 	}
 	if k, ok := c.index[v]; ok {
 		return k
 	}
 	v = strings.Clone(v)
-	k := uint32(len(c.vals)) //nolint:gosec // bounded by the rows of a block
+	k := uint32(len(c.vals)) // bounded by the rows of a block
 	c.vals = append(c.vals, v)
 	c.index[v] = k
 	c.bytes += len(v)
@@ -174,7 +174,7 @@ func (c *Dict) EncodeColumn(b *proto.Buffer) {
 		}
 	case 1:
 		for _, k := range c.keys {
-			b.Buf = binary.LittleEndian.AppendUint16(b.Buf, uint16(k)) //nolint:gosec // width says it fits
+			b.Buf = binary.LittleEndian.AppendUint16(b.Buf, uint16(k)) // width says it fits
 		}
 	default:
 		for _, k := range c.keys {
@@ -261,7 +261,7 @@ func (c *Dict) decodeKeys(r *proto.Reader, rows, width int) error {
 		if k >= uint64(len(c.vals)) {
 			return errKey
 		}
-		c.keys = append(c.keys, uint32(k)) //nolint:gosec // below the dictionary's size
+		c.keys = append(c.keys, uint32(k)) // below the dictionary's size
 	}
 	return nil
 }

@@ -13,12 +13,12 @@ type offsets struct{ ends UInt64 }
 // span is the range of elements of row i.
 func (o *offsets) span(i int) (lo, hi int) {
 	if i > 0 {
-		lo = int(o.ends.Vals[i-1]) //nolint:gosec // checked on decoding, ours on appending
+		lo = int(o.ends.Vals[i-1]) // checked on decoding, ours on appending
 	}
-	return lo, int(o.ends.Vals[i]) //nolint:gosec // likewise
+	return lo, int(o.ends.Vals[i]) // likewise
 }
 
-func (o *offsets) end(n int) { o.ends.Append(uint64(n)) } //nolint:gosec // a length
+func (o *offsets) end(n int) { o.ends.Append(uint64(n)) } // a length
 
 // take appends the rows lo to hi of src and gives the range of their elements.
 func (o *offsets) take(src *offsets, lo, hi int) (from, to int) {
@@ -32,7 +32,7 @@ func (o *offsets) take(src *offsets, lo, hi int) (from, to int) {
 		base = o.ends.Vals[n-1]
 	}
 	for _, e := range src.ends.Vals[lo:hi] {
-		o.ends.Append(base + e - uint64(from)) //nolint:gosec // a length
+		o.ends.Append(base + e - uint64(from)) // a length
 	}
 	return from, to
 }
@@ -53,7 +53,7 @@ func (o *offsets) decode(r *proto.Reader, rows int) (int, error) {
 		}
 		last = e
 	}
-	return int(last), nil //nolint:gosec // bounded above
+	return int(last), nil // bounded above
 }
 
 // Array is an Array(T) column over a column of elements: append the elements to
