@@ -41,6 +41,7 @@ type guard struct {
 	replaced int // values replaced
 	refused  int // values dropped because redaction refused them
 	cut      []canon.CutBody
+	size     int // of the structured value that is looked through, about
 }
 
 func (g *guard) reset() {
@@ -80,7 +81,22 @@ func (g *guard) attribute(key string, v pcommon.Value) {
 		g.secret(key, v)
 		return
 	}
+	g.size = 0
 	g.value(key, v, 0)
+	if t := v.Type(); g.size > g.maxValue && (t == pcommon.ValueTypeMap || t == pcommon.ValueTypeSlice) {
+		g.cutStructured(key, v)
+	}
+}
+
+// cutStructured puts the beginning of its JSON in the place of a structured value
+// whose parts, each small enough, are too large together.
+func (g *guard) cutStructured(key string, v pcommon.Value) {
+	text := canon.AppendJSON(nil, v)
+	if len(text) <= g.maxValue {
+		return
+	}
+	g.cut = append(g.cut, canon.CutBody{Key: key, Size: len(text), Hash: sha256.Sum256(text)})
+	v.SetStr(canon.Cut(string(text), g.maxValue))
 }
 
 // secret removes the whole of a value, whatever it is.
@@ -107,12 +123,15 @@ func (g *guard) secret(key string, v pcommon.Value) {
 const refusedText = "[dropped: redaction limit]"
 
 func (g *guard) value(key string, v pcommon.Value, depth int) {
+	g.size += 4
 	switch v.Type() {
 	case pcommon.ValueTypeStr:
 		s := v.Str()
-		if kept := g.text(key, s); kept != s {
+		kept := g.text(key, s)
+		if kept != s {
 			v.SetStr(kept)
 		}
+		g.size += len(kept)
 	case pcommon.ValueTypeMap:
 		if depth >= maxDepth {
 			v.SetStr("[dropped: nested too deep]")
@@ -135,34 +154,36 @@ func (g *guard) value(key string, v pcommon.Value, depth int) {
 			g.cut = append(g.cut, canon.CutBody{Key: key, Size: len(raw), Hash: sha256.Sum256(raw)})
 			b.FromRaw(raw[:g.maxValue])
 		}
+		g.size += v.Bytes().Len()
 	}
 }
 
 func (g *guard) nested(key string, m pcommon.Map, depth int) {
-	valid := true
+	good := true
 	for k, e := range m.All() {
-		valid = valid && utf8.ValidString(k)
+		good = good && goodKey(k)
+		g.size += len(k)
 		if g.protect.Secret(k) {
 			g.secret(k, e)
 			continue
 		}
 		g.value(key, e, depth+1)
 	}
-	if !valid {
-		validKeys(m)
+	if !good {
+		g.keys(m)
 	}
 }
 
 // group protects all attributes of a resource, scope, event, link or log record
 // and returns how many were left out for their number.
 func (g *guard) group(m pcommon.Map) int {
-	valid := true
+	good := true
 	for k, v := range m.All() {
-		valid = valid && utf8.ValidString(k)
+		good = good && goodKey(k)
 		g.attribute(k, v)
 	}
-	if !valid {
-		validKeys(m)
+	if !good {
+		g.keys(m)
 	}
 	return g.limit(m)
 }
@@ -187,21 +208,33 @@ func (g *guard) limit(m pcommon.Map) int {
 	return removed
 }
 
-// validKeys writes names that are no valid UTF-8 anew.
-func validKeys(m pcommon.Map) {
+// goodKey tells whether the name of an attribute may stay as it is.
+func goodKey(k string) bool { return len(k) <= maxID && utf8.ValidString(k) }
+
+// keys writes names anew that are no valid UTF-8 or too long.
+func (g *guard) keys(m pcommon.Map) {
 	var broken []string
 	for k := range m.All() {
-		if !utf8.ValidString(k) {
+		if !goodKey(k) {
 			broken = append(broken, k)
 		}
 	}
 	for _, k := range broken {
-		dst := m.PutEmpty(strings.ToValidUTF8(k, string(utf8.RuneError)))
+		dst := m.PutEmpty(g.id("attribute.name", k))
 		if src, ok := m.Get(k); ok {
 			src.CopyTo(dst)
 		}
 		m.Remove(k)
 	}
+}
+
+// id gives an id or a name as valid UTF-8 and no longer than it may be.
+func (g *guard) id(key, s string) string {
+	kept := valid(s)
+	if len(s) > maxID {
+		g.cut = append(g.cut, canon.CutBody{Key: key, Size: len(s), Hash: sha256.Sum256([]byte(s))})
+	}
+	return kept
 }
 
 // valid gives a text as valid UTF-8 and no longer than a name may be: the ids

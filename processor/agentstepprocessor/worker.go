@@ -101,16 +101,14 @@ func (w *worker) protectSpan(span ptrace.Span) {
 	at := span.Attributes()
 	drop, broken := false, false
 	for k, v := range at.All() {
-		if !utf8.ValidString(k) {
-			broken = true
-		}
+		broken = broken || !goodKey(k)
 		switch treatmentOf(k) {
 		case keepID:
-			w.id(v)
+			w.id(k, v)
 		case keepKey:
-			w.rewrite(v, g.protect.Key)
+			w.rewrite(k, v, g.protect.Key)
 		case keepTarget:
-			w.rewrite(v, g.protect.Target)
+			w.rewrite(k, v, g.protect.Target)
 		case content:
 			w.content(k, v)
 		case stated:
@@ -124,7 +122,7 @@ func (w *worker) protectSpan(span ptrace.Span) {
 		}
 	}
 	if broken {
-		validKeys(at)
+		g.keys(at)
 	}
 	if drop {
 		at.RemoveIf(func(k string, _ pcommon.Value) bool { return treatmentOf(k) == stated })
@@ -213,27 +211,27 @@ func treatmentOf(k string) treatment {
 	return redacted
 }
 
-func (w *worker) id(v pcommon.Value) {
+func (w *worker) id(k string, v pcommon.Value) {
 	if v.Type() != pcommon.ValueTypeStr {
 		return
 	}
 	if s := v.Str(); len(s) > maxID || !utf8.ValidString(s) {
-		v.SetStr(valid(s))
+		v.SetStr(w.guard.id(k, s))
 	}
 }
 
 // rewrite gives an idempotency key or target what the policy says; a header's
 // value is a list.
-func (w *worker) rewrite(v pcommon.Value, keep func(string) (string, bool)) {
+func (w *worker) rewrite(k string, v pcommon.Value, keep func(string) (string, bool)) {
 	switch v.Type() {
 	case pcommon.ValueTypeStr:
-		if kept := w.kept(valid(v.Str()), keep); kept != v.Str() {
+		if kept := w.kept(w.guard.id(k, v.Str()), keep); kept != v.Str() {
 			v.SetStr(kept)
 		}
 	case pcommon.ValueTypeSlice:
 		for _, e := range v.Slice().All() {
 			if e.Type() == pcommon.ValueTypeStr {
-				w.rewrite(e, keep)
+				w.rewrite(k, e, keep)
 			}
 		}
 	default:
@@ -265,6 +263,7 @@ func (w *worker) content(k string, v pcommon.Value) {
 	if !utf8.ValidString(raw) {
 		raw = strings.ToValidUTF8(raw, string(utf8.RuneError))
 	}
+	raw = wholeSurrogates(raw)
 	a := w.analyzer
 	kept := raw
 	switch k {
@@ -328,7 +327,7 @@ func (w *worker) logRecord(lr plog.LogRecord, ordinal int) *canon.Record {
 			}
 			w.content(k, v)
 		case keepID:
-			w.id(v)
+			w.id(k, v)
 		default:
 			g.attribute(k, v)
 		}
