@@ -27,7 +27,7 @@ func refundSpans(spans tracetest.SpanStubs) (out []map[string]string) {
 		}
 		attrs := map[string]string{}
 		for _, a := range s.Attributes {
-			attrs[string(a.Key)] = a.Value.Emit()
+			attrs[string(a.Key)] = a.Value.String()
 		}
 		out = append(out, attrs)
 	}

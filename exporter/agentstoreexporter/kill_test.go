@@ -50,9 +50,12 @@ func TestAcknowledgedSpansSurviveAKillOfTheProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	lines := bufio.NewScanner(out)
-	for lines.Scan() && lines.Text() != "acknowledged" {
+	acknowledged := false
+	for !acknowledged && lines.Scan() {
+		acknowledged = lines.Text() == "acknowledged"
 	}
 	require.NoError(t, lines.Err())
+	require.True(t, acknowledged)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 

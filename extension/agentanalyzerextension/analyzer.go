@@ -58,7 +58,7 @@ func (a *analyzer) Start(ctx context.Context, host component.Host) error {
 		return err
 	}
 	a.metrics.start(ctx)
-	ctx, a.stop = context.WithCancel(context.Background())
+	ctx, a.stop = context.WithCancel(context.WithoutCancel(ctx))
 	a.done.Go(func() { a.run(ctx, storage) }) // ends in Shutdown
 	return nil
 }

@@ -25,7 +25,7 @@ type Storage interface {
 	Store() (*store.Store, error)
 }
 
-// ErrNotReady: the store is not there yet. It is worth another try.
+// ErrNotReady says that the store is not there yet. It is worth another try.
 var ErrNotReady = errors.New("store is not ready")
 
 // Find looks the extension up among those of the host.

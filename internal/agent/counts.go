@@ -1,5 +1,7 @@
 package agent
 
+import "slices"
+
 // CountsOf counts the steps of each kind (conventions, "Counts"). A step counts
 // where one of its attempts does; an attempt counts where it was executed, or
 // was requested and not seen. The array is indexed by Kind.
@@ -58,14 +60,7 @@ func (u *Usage) add(a *Attempt) {
 // usageOfAgents keeps what agent spans state of tokens and cost where no model
 // call below them has any: the outermost such span's, which sums those below.
 func (b *builder) usageOfAgents(r *Run) {
-	stated := false
-	for _, at := range b.g.nodes {
-		if b.frameUsage(at) {
-			stated = true
-			break
-		}
-	}
-	if !stated {
+	if !slices.ContainsFunc(b.g.nodes, b.frameUsage) {
 		return
 	}
 	has := map[int32]bool{} // a model call, or another step, below has usage

@@ -148,7 +148,7 @@ func (a *arena) joinsOfCall(c *callUnits, want []pair) []pair {
 			continue
 		}
 		// Where another unit of the service asked before, the id is no id.
-		clear := func(to int32) bool {
+		first := func(to int32) bool {
 			if to == from || a.service(to) != a.service(from) || a.compareBegin(to, from) <= 0 || slices.Contains(c.asks, to) {
 				return false
 			}
@@ -164,7 +164,7 @@ func (a *arena) joinsOfCall(c *callUnits, want []pair) []pair {
 			if a.service(to) == a.service(from) {
 				executed = true
 			}
-			if clear(to) {
+			if first(to) {
 				want = append(want, a.pairOf(from, to))
 			}
 		}
@@ -173,7 +173,7 @@ func (a *arena) joinsOfCall(c *callUnits, want []pair) []pair {
 		}
 		for _, to := range c.begins {
 			if a.service(to) == a.service(from) && a.compareBegin(to, from) > 0 {
-				if clear(to) {
+				if first(to) {
 					want = append(want, a.pairOf(from, to))
 				}
 				break

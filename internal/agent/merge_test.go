@@ -40,8 +40,8 @@ func fillStep(r *rand.Rand, v reflect.Value) {
 			v.Set(s)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fillStep(r, v.Field(i))
+		for _, field := range v.Fields() {
+			fillStep(r, field)
 		}
 	default:
 		panic("BUG: a kind of field that the test does not know: " + v.Kind().String())

@@ -255,10 +255,10 @@ func TestHostileShapesTakeNoMoreThanTheirSize(t *testing.T) {
 				s.Parent = numbered(0)
 			}
 		}),
-		"one run in as many traces as spans": shape(func(i int, s *agent.Step) {
+		"one run in as many traces as spans": shape(func(_ int, s *agent.Step) {
 			s.Op, s.RunID, s.Trace = agent.OpTool, "R", agent.TraceID(append([]byte("traces: "), s.Span[:]...))
 		}),
-		"runs that all link into one": shape(func(i int, s *agent.Step) {
+		"runs that all link into one": shape(func(_ int, s *agent.Step) {
 			s.Op, s.Trace = agent.OpTool, agent.TraceID(append([]byte("traces: "), s.Span[:]...))
 			s.Links = []agent.Link{{Trace: agent.TraceID(append([]byte("traces: "), make([]byte, 8)...))}}
 		}),

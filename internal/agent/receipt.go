@@ -103,16 +103,15 @@ func (n taskNews) last(tasks []Mark, c *cand, b *builder) TaskStatus {
 	var best *taskResponse
 	for _, id := range tasks {
 		list := n[id]
-		for k := len(list) - 1; k >= 0; k-- {
-			r := &list[k]
-			x := &b.cands[r.cand]
-			if x.start < c.start || x == c {
-				break
-			}
-			if best == nil || b.compareCands(best.cand, r.cand) < 0 {
-				best = r
-			}
-			break
+		if len(list) == 0 {
+			continue
+		}
+		r := &list[len(list)-1]
+		if x := &b.cands[r.cand]; x.start < c.start || x == c {
+			continue
+		}
+		if best == nil || b.compareCands(best.cand, r.cand) < 0 {
+			best = r
 		}
 	}
 	if best == nil {

@@ -258,7 +258,7 @@ func setField(t testing.TB, s *agent.Step, name, value string) {
 	case "out":
 		s.Model.Output, ok = digestOf(value), true
 	case "reads", "writes":
-		for _, m := range strings.Split(value, ",") {
+		for m := range strings.SplitSeq(value, ",") {
 			if name == "reads" {
 				s.Model.Context = append(s.Model.Context, refOf(m))
 			} else {

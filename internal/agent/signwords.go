@@ -52,7 +52,7 @@ func wordSign(text string, own []string, exitCodes bool) Sign {
 	if code >= 400 {
 		return SignRejected
 	}
-	for _, w := range rejectWords {
+	for _, w := range &rejectWords {
 		if hasWord(text, w, own) {
 			return SignRejected
 		}
@@ -143,11 +143,11 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // exitCode reads the number after "exit code" or "exit status".
 func exitCode(text string) (int, bool) {
 	for _, w := range [...]string{"exit code", "exit status", "exited with code", "exited with status"} {
-		i := strings.Index(text, w)
-		if i < 0 {
+		_, after, found := strings.Cut(text, w)
+		if !found {
 			continue
 		}
-		d := strings.TrimLeft(text[i+len(w):], " :=")
+		d := strings.TrimLeft(after, " :=")
 		n, digits := 0, 0
 		for digits < len(d) && digits < 6 && isDigit(d[digits]) {
 			n = 10*n + int(d[digits]-'0')
@@ -228,7 +228,7 @@ func withoutCall(text, tool, arguments string) string {
 	d.UseNumber()
 	type open struct{ object, value bool }
 	var stack []open
-	for n := 0; n < 1000; n++ {
+	for range 1000 {
 		t, err := d.Token()
 		if err != nil {
 			break

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -204,9 +205,7 @@ func TestTheHundredRealRunsHaveTheirModelAndToolCalls(t *testing.T) {
 	all := agent.Input{Facts: map[agent.Ref]*agent.MessageFacts{}}
 	for i, in := range inputs {
 		all.Steps = append(all.Steps, in.Steps...)
-		for ref, f := range in.Facts {
-			all.Facts[ref] = f
-		}
+		maps.Copy(all.Facts, in.Facts)
 		want := truth.PerRun[i]
 		runs := agent.Runs(in)
 		require.Len(t, runs, 1, "request %d", i)

@@ -195,8 +195,8 @@ func (l *life) replay(ev lifeEvent) {
 	if a.Outcome == OutcomeError {
 		way = SettlementNotApplied
 	}
-	switch clear := a.Outcome == OutcomeOK || a.Outcome == OutcomeError; {
-	case !clear || len(l.all) == 0:
+	switch known := a.Outcome == OutcomeOK || a.Outcome == OutcomeError; {
+	case !known || len(l.all) == 0:
 	case a.Gate == GateDuplicate && !a.Executed:
 		by = SettledByGate
 	case a.Executed && a.Key != "" && (a.Outcome == OutcomeOK || judged(a)):

@@ -21,8 +21,8 @@ func benchSteps(run string, n int) []*agent.Step {
 	for i := 1; i < n; i++ {
 		s := in(run, span(run, i, int64(i)*20))
 		s.Parent = root.Span
-		switch {
-		case i%2 == 1:
+		switch i % 2 {
+		case 1:
 			s.Op, s.Model.Requested = agent.OpModel, "small"
 			s.Model.Tokens = agent.Tokens{Known: true, Input: 900, Output: 40}
 		default:
@@ -47,6 +47,7 @@ func BenchmarkAdd(b *testing.B) { benchAdd(b, judge) }
 func BenchmarkAddUnjudged(b *testing.B) { benchAdd(b, nil) }
 
 func benchAdd(b *testing.B, judge assemble.Judge) {
+	b.Helper()
 	for _, bc := range []struct{ steps, request int }{{10, 10}, {10, 1}, {1000, 100}, {1000, 1}, {100_000, 512}, {100_000, 1}} {
 		b.Run(fmt.Sprintf("steps=%d/request=%d", bc.steps, bc.request), func(b *testing.B) {
 			b.ReportAllocs()

@@ -41,8 +41,8 @@ func fill(r *rand.Rand, v reflect.Value, empty float64) {
 		}
 		v.Set(s)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(r, v.Field(i), empty)
+		for _, field := range v.Fields() {
+			fill(r, field, empty)
 		}
 	default:
 		panic("BUG: a kind of field that the test does not know: " + v.Kind().String())

@@ -138,7 +138,7 @@ func TestHiddenValuesStayApartInWhatIsComparedAndAreNotStored(t *testing.T) {
 	one := input(t, `[{"role":"user","parts":[{"type":"text","content":"SECRET 1. and the rest"}]}]`)
 	two := input(t, `[{"role":"user","parts":[{"type":"text","content":"SECRET 2. and the rest"}]}]`)
 	again := input(t, `[{"role":"user","parts":[{"type":"text","content":"SECRET 1. and the rest"}]}]`)
-	require.Equal(t, `{"role":"user","parts":[{"type":"text","content":"~. and the rest"}]}`, one.Bodies[0].Text)
+	require.Equal(t, `{"role":"user","parts":[{"type":"text","content":"~. and the rest"}]}`, one.Bodies[0].Text) //nolint:testifylint // the very bytes
 	require.Equal(t, one.Bodies[0].Text, two.Bodies[0].Text)
 	require.NotEqual(t, one.Bodies[0].Ref, two.Bodies[0].Ref, "their facts differ")
 	require.Equal(t, one.Bodies[0].Ref, again.Bodies[0].Ref)

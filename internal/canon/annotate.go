@@ -2,6 +2,7 @@ package canon
 
 import (
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,10 +105,5 @@ func (a *Annotator) step(at pcommon.Map, rec *Record) {
 }
 
 func (r *Record) unknown(key string) bool {
-	for _, k := range r.Unknown {
-		if k == key {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.Unknown, key)
 }

@@ -323,9 +323,8 @@ func ResultForm(dst []byte, raw string) []byte {
 // comes back as it is.
 func ResultText(raw string) (text string, isError bool) {
 	sc := cjson.Scan(raw)
-	blocks := raw
 	if sc.Kind() == cjson.KindObject {
-		blocks = ""
+		blocks := ""
 		members := 0
 		for sc.Object(); sc.Next(); {
 			switch sc.Key() {

@@ -34,7 +34,6 @@ type Record struct {
 type statusEvidence struct {
 	failed    bool
 	exception bool
-	errorType string
 	excType   string
 	grpc      int
 }

@@ -1,6 +1,7 @@
 package cjson
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -51,13 +52,13 @@ func TestWhatIsNoJSONIsAnErrorAndLeavesTheBuffer(t *testing.T) {
 		}
 	}
 	deep := strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1)
-	if _, err := Canonical(nil, deep); err != ErrDepth {
+	if _, err := Canonical(nil, deep); !errors.Is(err, ErrDepth) {
 		t.Errorf("nested too deep: %v", err)
 	}
 	if _, err := Canonical(nil, deep[1:len(deep)-1]); err != nil {
 		t.Errorf("nested as deep as allowed: %v", err)
 	}
-	if _, err := Canonical(nil, "1e400"); err != ErrNumber {
+	if _, err := Canonical(nil, "1e400"); !errors.Is(err, ErrNumber) {
 		t.Errorf("1e400: %v", err)
 	}
 }

@@ -42,15 +42,15 @@ func NewClient(address string) (*Client, error) {
 // Raw gives the body of an answer as the server wrote it. The path's segments
 // are escaped here, so that ids may hold any character.
 func (c *Client) Raw(ctx context.Context, query url.Values, segments ...string) ([]byte, error) {
-	path := "/api/v1"
+	var u strings.Builder
+	u.WriteString(strings.TrimSuffix(c.base.String(), "/") + "/api/v1")
 	for _, s := range segments {
-		path += "/" + url.PathEscape(s)
+		u.WriteString("/" + url.PathEscape(s))
 	}
-	u := strings.TrimSuffix(c.base.String(), "/") + path
 	if len(query) > 0 {
-		u += "?" + query.Encode()
+		u.WriteString("?" + query.Encode())
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (c *Client) Raw(ctx context.Context, query url.Values, segments ...string) 
 	if err != nil {
 		return nil, c.unreachable(err)
 	}
-	defer resp.Body.Close() // only read
+	defer func() { _ = resp.Body.Close() }() // only read
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return nil, fmt.Errorf("read the answer of %s: %w", c.base.Host, err)

@@ -57,6 +57,7 @@ func TestTheCapturesGetTheirFindings(t *testing.T) {
 }
 
 func judgeCapture(t *testing.T, policyText, path string, want captured) string {
+	t.Helper()
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(data)

@@ -3,6 +3,7 @@ package detect_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,9 +145,7 @@ func policyText(t testing.TB, cases []caseFile, sla string) string {
 	for _, c := range cases {
 		for _, name := range sortedKeys(c.Policy.Tools) {
 			row := map[string]any{"match": name}
-			for k, v := range c.Policy.Tools[name] {
-				row[k] = v
-			}
+			maps.Copy(row, c.Policy.Tools[name])
 			tools = append(tools, row)
 		}
 		if len(c.Policy.Limits) == 0 {

@@ -80,7 +80,7 @@ func Judge(in Input) Verdict {
 	}
 	x := newScene(in)
 	var all []agent.Finding
-	for _, d := range detectors {
+	for _, d := range &detectors {
 		found := d.find(x)
 		if len(found) == 0 {
 			continue
@@ -141,7 +141,7 @@ const maxEvidence = 100
 // of the policy's own rules, rule.<name>, stand there as rule.
 func Kinds() []string {
 	var kinds []string
-	for _, d := range detectors {
+	for _, d := range &detectors {
 		kinds = append(kinds, d.kinds...)
 	}
 	return kinds

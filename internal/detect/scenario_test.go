@@ -28,12 +28,14 @@ type scenario struct {
 
 func TestEveryScenarioGetsItsFindings(t *testing.T) {
 	forEachScenario(t, func(t *testing.T, s *scenario) {
+		t.Helper()
 		judgeScenario(t, s, nil)
 	})
 }
 
 func TestEveryScenarioGetsItsFindingsInAnyOrder(t *testing.T) {
 	forEachScenario(t, func(t *testing.T, s *scenario) {
+		t.Helper()
 		judgeScenario(t, s, rand.New(rand.NewPCG(7, 7))) // not for secrets
 	})
 }
@@ -114,7 +116,7 @@ func judgeScenario(t *testing.T, s *scenario, random *rand.Rand) {
 // requireSound checks what holds for every finding.
 func requireSound(t *testing.T, f *agent.Finding) {
 	t.Helper()
-	require.False(t, f.ID == agent.FindingID{}, "no id")
+	require.NotZero(t, f.ID)
 	require.NotEmpty(t, f.Evidence, f.Kind)
 	require.NotZero(t, f.Severity, f.Kind)
 	require.NotZero(t, f.Status, f.Kind)

@@ -15,7 +15,10 @@ import (
 // The stream sees a run span by span, in any order, and ends with the findings of
 // the sweep, but for what only quiet and time can raise.
 func TestTheStreamEndsWithTheFindingsOfTheSweep(t *testing.T) {
-	forEachScenario(t, func(t *testing.T, s *scenario) { requireAgreement(t, s, 3) })
+	forEachScenario(t, func(t *testing.T, s *scenario) {
+		t.Helper()
+		requireAgreement(t, s, 3)
+	})
 }
 
 func TestTheStreamEndsWithTheFindingsOfTheSweepOnTheSharedCases(t *testing.T) {

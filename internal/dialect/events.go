@@ -31,14 +31,14 @@ func isContentEvent(name string) bool {
 // removes the events. What the span has as attribute already stays.
 func contentEvents(span ptrace.Span, op agent.Op) {
 	evs := span.Events()
-	any := false
+	found := false
 	for i := range evs.Len() {
 		if isContentEvent(evs.At(i).Name()) {
-			any = true
+			found = true
 			break
 		}
 	}
-	if !any {
+	if !found {
 		return
 	}
 	at := span.Attributes()

@@ -37,7 +37,7 @@ func BenchmarkInsert(b *testing.B) {
 	before := cpuTime(b, e.PID())
 	for b.Loop() {
 		b.StopTimer()
-		batch, err := conn.PrepareBatch(b.Context(), "INSERT INTO t")
+		batch, err := conn.PrepareBatch(b.Context(), "INSERT INTO t") //nolint:clickhouselint // a batch that is sent is closed
 		require.NoError(b, err)
 		for i := range rows {
 			require.NoError(b, batch.Append(uint64(i), at, id, fmt.Sprint(text, i), attributes))

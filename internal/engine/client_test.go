@@ -94,6 +94,7 @@ func TestEachCompressionPassesHostileRowsThroughUnchanged(t *testing.T) {
 			want := hostileRows()
 			batch, err := conn.PrepareBatch(t.Context(), "INSERT INTO rows")
 			require.NoError(t, err)
+			defer func() { _ = batch.Close() }()
 			for i := range want {
 				require.NoError(t, batch.AppendStruct(&want[i]))
 			}
@@ -233,7 +234,7 @@ func TestStatementsRunConcurrently(t *testing.T) {
 	for w := range workers {
 		wg.Go(func() {
 			for i := range inserts {
-				batch, err := conn.PrepareBatch(t.Context(), "INSERT INTO t")
+				batch, err := conn.PrepareBatch(t.Context(), "INSERT INTO t") //nolint:clickhouselint // a batch that is sent is closed
 				if !assert.NoError(t, err) {
 					return
 				}

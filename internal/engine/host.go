@@ -83,7 +83,7 @@ func ChildMain() (code int, child bool) {
 		return 0, false
 	}
 	if err := host(); err != nil {
-		log.Print(err)
+		log.Print(err) //nolint:forbidigo // the child has no logger: its parent logs what it writes here
 		return 1, true
 	}
 	return 0, true
@@ -141,7 +141,7 @@ func watchParent(control *bufio.Scanner, cfg hostConfig, stop chan<- struct{}) {
 	if cfg.Temporary {
 		_ = os.RemoveAll(cfg.DataDir)
 	}
-	os.Exit(0)
+	os.Exit(0) //nolint:forbidigo // the parent is gone, and the library does not give up its threads
 }
 
 // open loads the library, opens the data and listens.
@@ -196,13 +196,13 @@ func layOut(dirs directories, maxMemory int64) (configFile string, err error) {
 
 func listen(cfg hostConfig) (net.Listener, error) {
 	if cfg.Network == "tcp" {
-		return net.Listen("tcp", "127.0.0.1:0")
+		return net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a number needs no look-up
 	}
 	// A killed child leaves its socket; the lock says that nobody listens.
 	if err := os.Remove(cfg.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	listener, err := net.Listen("unix", cfg.Socket) // mode 0700, by the umask
+	listener, err := net.Listen("unix", cfg.Socket) //nolint:noctx // does not wait; mode 0700, by the umask
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +259,7 @@ func serve(handler *chhttp.Server, listener net.Listener, stop <-chan struct{}) 
 	select {
 	case <-closed:
 	case <-time.After(exitTime):
-		log.Print("a statement did not end in time: leaving it")
+		log.Print("a statement did not end in time: leaving it") //nolint:forbidigo // the child has no logger: its parent logs what it writes here
 	}
 	return nil
 }

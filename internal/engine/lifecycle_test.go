@@ -45,7 +45,7 @@ func gone(t *testing.T, pid int) {
 
 func shutdown(t *testing.T, e *engine.Engine) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
 	defer cancel()
 	require.NoError(t, e.Shutdown(ctx))
 }

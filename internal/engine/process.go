@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -78,7 +79,7 @@ const allocatorEnv = "JE_MALLOC_CONF"
 // the system after a second, where the library keeps it for five: heavy
 // statements in a row then take a third less, for about 5 % of CPU time.
 func childEnvironment(own []string) []string {
-	environment := append(own, childEnv+"=1", "TZ=UTC")
+	environment := append(slices.Clip(own), childEnv+"=1", "TZ=UTC")
 	if os.Getenv(allocatorEnv) == "" {
 		environment = append(environment, allocatorEnv+"=dirty_decay_ms:1000")
 	}

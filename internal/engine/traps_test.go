@@ -141,7 +141,7 @@ func TestAnAbandonedResultHarmsNoOtherStatement(t *testing.T) {
 		cancel()
 		for rows.Next() {
 		}
-		_ = rows.Close()
+		_, _ = rows.Err(), rows.Close()
 
 		assert.Equal(t, "1\n", query(t, e, "SELECT 1"))
 		query(t, e, "CREATE OR REPLACE TABLE t (a Int8) ENGINE = MergeTree ORDER BY a")
@@ -224,6 +224,7 @@ func TestAnInsertWithTheSameTokenIsStoredOnce(t *testing.T) {
 		ctx := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
 		batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+table)
 		require.NoError(t, err)
+		defer func() { _ = batch.Close() }()
 		require.NoError(t, batch.Append(int8(1)))
 		require.NoError(t, batch.Send())
 	}

@@ -160,7 +160,7 @@ retention: {act: 400d}
 `), nil)
 	require.Error(t, err)
 	var keys []string
-	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() { //nolint:errorlint // the outermost error joins them
 		problem, ok := e.(*Problem)
 		require.True(t, ok, e)
 		keys = append(keys, fmt.Sprintf("%d %s", problem.Line, problem.Key))

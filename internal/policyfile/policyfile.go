@@ -141,7 +141,7 @@ func writeKey(dir, path string) error {
 		return errors.Join(err, f.Close())
 	}
 	_, err = f.WriteString(hex.EncodeToString(raw) + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Link(f.Name(), path)

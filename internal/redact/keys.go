@@ -37,10 +37,10 @@ func (k *keyList) add(glob string) error {
 func (k *keyList) addEnd(glob string) {
 	last := glob[len(glob)-1]
 	var before byte
-	any := len(glob) < 2
-	if !any {
+	every := len(glob) < 2
+	if !every {
 		before = glob[len(glob)-2]
-		any = before == '*' || before == '_' // _ may be where clientSecret is split
+		every = before == '*' || before == '_' // _ may be where clientSecret is split
 	}
 	for c := range 256 {
 		switch {
@@ -48,7 +48,7 @@ func (k *keyList) addEnd(glob string) {
 			for d := range 256 {
 				k.mark(byte(d), byte(c))
 			}
-		case any || byte(c) == before:
+		case every || byte(c) == before:
 			k.mark(byte(c), last)
 		}
 	}

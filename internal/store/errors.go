@@ -7,7 +7,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// ErrNotFound: the tenant has nothing of that id, or no longer has it.
+// ErrNotFound says that the tenant has nothing of that id, or no longer has it.
 var ErrNotFound = errors.New("not found")
 
 // Permanent reports whether an insert that failed so would fail again however

@@ -33,10 +33,6 @@ func (t *messageTable) append(tenant, unit string, b *agent.Body) {
 	t.body.Append(b.Text)
 }
 
-func (t *messageTable) row(i int) agent.Body {
-	return agent.Body{Ref: t.hash.Row(i), Text: t.body.Row(i), Expires: int64(t.expires.Row(i))}
-}
-
 // factTable is the columns of the message_facts table.
 type factTable struct {
 	column.Set

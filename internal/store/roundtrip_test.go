@@ -27,6 +27,7 @@ func TestColumnsHaveTheTypesOfTheirTables(t *testing.T) {
 			require.NoError(t, rows.Scan(&name, &typ))
 			types[name] = typ
 		}
+		require.NoError(t, rows.Err())
 		require.NoError(t, rows.Close())
 		delete(types, "inserted_at") // the server's own
 		got := map[string]string{}

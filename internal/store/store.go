@@ -89,7 +89,7 @@ func Open(_ context.Context, opts *clickhouse.Options, cfg Config) (*Store, erro
 // dialBare keeps a statement's settings away from the greeting of a connection
 // that is opened for it: the greeting's answer depends on them.
 func dialBare(ctx context.Context, id int, o *clickhouse.Options, dial clickhouse.Dial) (clickhouse.DialResult, error) {
-	return clickhouse.DefaultDialStrategy(bareContext{ctx}, id, o, dial)
+	return clickhouse.DefaultDialStrategy(bareContext{ctx}, id, o, dial) //nolint:contextcheck // it is the same context, without values
 }
 
 // bareContext ends with another context and has none of its values.
@@ -156,7 +156,7 @@ func (s *Store) createDatabase(ctx context.Context) error {
 // createDatabase runs the one statement that no parameter can carry: both names
 // are checked to be plain identifiers.
 func createDatabase(ctx context.Context, db *sql.DB, database, cluster string) error {
-	statement := "CREATE DATABASE IF NOT EXISTS `" + database + "`"
+	statement := "CREATE DATABASE IF NOT EXISTS `" + database + "`" //nolint:gosec // a checked identifier
 	if cluster != "" {
 		statement += " ON CLUSTER `" + cluster + "`"
 	}

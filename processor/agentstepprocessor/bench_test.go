@@ -18,7 +18,7 @@ import (
 // perSpan reports CPU time and allocations per span of what f does. It reads the
 // clock of its thread, so that neither the making of fresh requests nor a busy
 // machine counts.
-func perSpan(b *testing.B, make func(i uint32) ptrace.Traces, f func(ptrace.Traces)) {
+func perSpan(b *testing.B, fresh func(i uint32) ptrace.Traces, f func(ptrace.Traces)) {
 	b.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -27,7 +27,7 @@ func perSpan(b *testing.B, make func(i uint32) ptrace.Traces, f func(ptrace.Trac
 	var sizer ptrace.ProtoMarshaler
 	i := uint32(0)
 	for b.Loop() {
-		td := make(i)
+		td := fresh(i)
 		i++
 		spans += td.SpanCount()
 		bytes += sizer.TracesSize(td)
@@ -56,9 +56,9 @@ func heapObjects() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// real gives the recorded runs over and over, one request at a time, each time
+// recorded gives the recorded runs over and over, one request at a time, each time
 // as other runs.
-func real(b *testing.B) func(uint32) ptrace.Traces {
+func recorded(b *testing.B) func(uint32) ptrace.Traces {
 	all := realRuns(b)
 	return func(i uint32) ptrace.Traces {
 		td := ptrace.NewTraces()
@@ -114,5 +114,5 @@ func BenchmarkProcessor(b *testing.B) {
 		}
 	}
 	b.Run("typical", func(b *testing.B) { perSpan(b, typical, process) })
-	b.Run("real", func(b *testing.B) { perSpan(b, real(b), process) })
+	b.Run("real", func(b *testing.B) { perSpan(b, recorded(b), process) })
 }

@@ -14,9 +14,7 @@ func TestRequestsAtOnceGiveTheSameFindingsAsOneAfterTheOther(t *testing.T) {
 	tp, lp, sink, _ := newTestProcessor(t, taskPolicy)
 	var wg sync.WaitGroup
 	for range 8 {
-		wg.Add(1)
-		go func() { // ends by itself; the test waits for it
-			defer wg.Done()
+		wg.Go(func() { // ends by itself; the test waits for it
 			for range 5 {
 				if err := tp.ConsumeTraces(t.Context(), keyCase()); err != nil {
 					t.Error(err)
@@ -25,7 +23,7 @@ func TestRequestsAtOnceGiveTheSameFindingsAsOneAfterTheOther(t *testing.T) {
 					t.Error(err)
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	c := collect(sink.AllTraces(), nil)

@@ -2,6 +2,7 @@ package agentstepprocessor
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -98,9 +99,7 @@ func TestCostIsReportedOrComputedExactly(t *testing.T) {
 			"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o", "gen_ai.usage.input_tokens": 1001,
 			"gen_ai.usage.cache_read.input_tokens": 1, "gen_ai.usage.output_tokens": 3,
 		}
-		for k, v := range more {
-			attrs[k] = v
-		}
+		maps.Copy(attrs, more)
 		td, _ := oneSpan(attrs)
 		return run(t, s, td)
 	}
@@ -205,7 +204,8 @@ func TestEqualPersonalDataStaysEqualInBothModes(t *testing.T) {
 			require.Equal(t, agent.RecordedYes, c.State, mode)
 			return c.Digest
 		}
-		require.Equal(t, digest("ana@example.com"), digest("ana@example.com"), mode)
-		require.NotEqual(t, digest("ana@example.com"), digest("bo@example.com"), mode)
+		ana, again, bo := digest("ana@example.com"), digest("ana@example.com"), digest("bo@example.com")
+		require.Equal(t, ana, again, mode)
+		require.NotEqual(t, ana, bo, mode)
 	}
 }

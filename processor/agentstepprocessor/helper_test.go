@@ -15,7 +15,6 @@ import (
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/processor/processortest"
@@ -116,19 +115,6 @@ func capture(t testing.TB, name string) ptrace.Traces {
 	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(data)
 	require.NoError(t, err)
 	return td
-}
-
-// captureLogs reads the logs of a captured export; empty where there are none.
-func captureLogs(t testing.TB, name string) plog.Logs {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(shared, "captures", name+".logs.json"))
-	if os.IsNotExist(err) {
-		return plog.NewLogs()
-	}
-	require.NoError(t, err)
-	ld, err := (&plog.JSONUnmarshaler{}).UnmarshalLogs(data)
-	require.NoError(t, err)
-	return ld
 }
 
 // realRuns reads the requests of the recorded agent runs.

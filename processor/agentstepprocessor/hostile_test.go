@@ -2,6 +2,7 @@ package agentstepprocessor
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -90,12 +91,8 @@ func TestHostileValuesDoNoHarm(t *testing.T) {
 	tool := map[string]any{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "refund_payment"}
 	with := func(more map[string]any) map[string]any {
 		out := map[string]any{}
-		for k, v := range tool {
-			out[k] = v
-		}
-		for k, v := range more {
-			out[k] = v
-		}
+		maps.Copy(out, tool)
+		maps.Copy(out, more)
 		return out
 	}
 	bad := "a\xff\xfeb\x00c\xed\xa0\x80"

@@ -1,6 +1,7 @@
 package agentstepprocessor
 
 import (
+	"slices"
 	"sync"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -82,11 +83,7 @@ type spanKey struct {
 // finding that no span carries yet, and that rests on no span of the request,
 // goes onto the last span of the request that belongs to its run.
 func (w *worker) mark(td ptrace.Traces, verdicts []assemble.Verdict) {
-	any := false
-	for i := range verdicts {
-		any = any || len(verdicts[i].Findings) > 0
-	}
-	if !any {
+	if !slices.ContainsFunc(verdicts, func(v assemble.Verdict) bool { return len(v.Findings) > 0 }) {
 		return
 	}
 	spans := make(map[spanKey]ptrace.Span, len(w.batch.steps))
@@ -129,10 +126,8 @@ func isFresh(v *assemble.Verdict, id agent.FindingID) bool {
 // lastOf gives the last step of the request that belongs to one of some units.
 func (w *worker) lastOf(units []string) *agent.Step {
 	for i := len(w.batch.steps) - 1; i >= 0; i-- {
-		for _, u := range units {
-			if w.batch.steps[i].Unit == u {
-				return w.batch.steps[i]
-			}
+		if slices.Contains(units, w.batch.steps[i].Unit) {
+			return w.batch.steps[i]
 		}
 	}
 	return nil

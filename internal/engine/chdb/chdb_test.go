@@ -42,7 +42,7 @@ func connect(t *testing.T) *chdb.Conn {
 		if library, loadErr = chdb.Load(path); loadErr != nil {
 			return
 		}
-		if dataDir, loadErr = os.MkdirTemp("", "chdb"); loadErr != nil {
+		if dataDir, loadErr = os.MkdirTemp("", "chdb"); loadErr != nil { //nolint:usetesting // outlives the test: the library loads once
 			return
 		}
 		if loadErr = os.Mkdir(filepath.Join(dataDir, "metadata"), 0o700); loadErr != nil {

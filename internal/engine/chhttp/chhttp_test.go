@@ -98,7 +98,7 @@ func TestResultsAreCompressedAsAsked(t *testing.T) {
 		r.EnableCompression()
 		text := make([]byte, len(want))
 		require.NoError(t, r.ReadFull(text), method)
-		assert.True(t, want == string(text), method)
+		assert.True(t, want == string(text), method) //nolint:testifylint // too long to print
 	}
 }
 

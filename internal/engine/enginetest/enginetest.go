@@ -70,7 +70,7 @@ func StartOwn(t testing.TB, change func(*engine.Config)) *Engine {
 		t.Fatalf("start the engine: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
 		defer cancel()
 		if err := e.Shutdown(ctx); err != nil {
 			t.Errorf("shut the engine down: %v", err)
@@ -89,7 +89,7 @@ func Config(t testing.TB) engine.Config {
 	if err != nil {
 		t.Fatalf("build the engine's host: %v", err)
 	}
-	dir, err := os.MkdirTemp("", "engine") // t.TempDir is often too long for a socket
+	dir, err := os.MkdirTemp("", "engine") //nolint:usetesting // t.TempDir is often too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ type parser struct {
 
 // advance steps to the next token and refuses what no statement may hold.
 func (p *parser) advance() error {
-	tok, err := p.lexer.next()
+	tok, err := p.next()
 	if err != nil {
 		return err
 	}

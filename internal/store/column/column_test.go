@@ -2,6 +2,7 @@ package column
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -85,7 +86,7 @@ func TestABlockComesBackAsItWas(t *testing.T) {
 		if !bytes.Equal(encoded(&back.Set), data) {
 			r.Fatal("another block")
 		}
-		if err := back.Decode(rd); err != io.EOF {
+		if err := back.Decode(rd); !errors.Is(err, io.EOF) {
 			r.Fatalf("after the last block: %v, want io.EOF", err)
 		}
 	})
