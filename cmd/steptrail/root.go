@@ -54,6 +54,7 @@ Exit status: 0 on success and after a clean shutdown, 1 on failure, 2 on wrong u
 		newRunsCommand(),
 		newRunCommand(),
 		newFindingsCommand(),
+		newPolicyCommand(),
 		newMigrateCommand(),
 		newSweepCommand(),
 		newVersionCommand(version),
