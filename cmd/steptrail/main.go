@@ -38,7 +38,7 @@ func main() {
 // run executes the command line and returns the exit status. An error is written to stderr once, after the program's
 // name.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRootCommand(version)
+	root := newRootCommand(version) //nolint:contextcheck // each command has its own, from ExecuteContext
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

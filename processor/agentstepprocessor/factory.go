@@ -21,14 +21,14 @@ func NewFactory() processor.Factory {
 		Type,
 		createDefaultConfig,
 		processor.WithTraces(func(ctx context.Context, set processor.Settings, cfg component.Config, next consumer.Traces) (processor.Traces, error) {
-			s, err := shared.get(cfg.(*Config), set)
+			s, err := shared.get(cfg.(*Config), set) //nolint:contextcheck // counters start at zero, for no request
 			if err != nil {
 				return nil, err
 			}
 			return processorhelper.NewTraces(ctx, set, cfg, next, s.processTraces, s.options()...)
 		}, component.StabilityLevelBeta),
 		processor.WithLogs(func(ctx context.Context, set processor.Settings, cfg component.Config, next consumer.Logs) (processor.Logs, error) {
-			s, err := shared.get(cfg.(*Config), set)
+			s, err := shared.get(cfg.(*Config), set) //nolint:contextcheck // counters start at zero, for no request
 			if err != nil {
 				return nil, err
 			}

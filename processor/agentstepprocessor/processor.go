@@ -16,7 +16,7 @@ import (
 // processTraces annotates the spans of one request and passes them on. A span
 // without ids is dropped alone.
 func (s *state) processTraces(ctx context.Context, td ptrace.Traces) (ptrace.Traces, error) {
-	s.work(ctx, func(w *worker) []assemble.Verdict {
+	s.work(ctx, func(w *worker) []assemble.Verdict { //nolint:contextcheck // conditions of rules wait for nothing
 		w.traces(td)
 		verdicts := s.open.add(&w.batch, w.received)
 		w.mark(td, verdicts)

@@ -154,7 +154,7 @@ func (s *state) start(context.Context, component.Host) error {
 	}
 	s.started = true
 	s.done.Add(1)
-	go s.tick() // shutdown of the last user stops it and waits
+	go s.tick() //nolint:contextcheck // shutdown of the last user stops it and waits
 	return nil
 }
 
