@@ -34,6 +34,7 @@ build: engine binary ## bin/steptrail, ready to run, with the engine package
 
 .PHONY: binary
 binary: require-go
+	@echo "compiling (the first time takes some minutes and prints nothing)"
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/steptrail ./cmd/steptrail
 
 .PHONY: engine
