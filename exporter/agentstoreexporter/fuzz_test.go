@@ -188,7 +188,7 @@ func FuzzReceiveToRow(f *testing.F) {
 		for _, name := range files {
 			data, err := os.ReadFile(name)
 			require.NoError(f, err)
-			if td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(data); err == nil && len(data) < 128<<10 && td.SpanCount() > 0 {
+			if td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(data); err == nil && len(data) < 24<<10 && td.SpanCount() > 0 {
 				seed(td)
 			}
 		}
