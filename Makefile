@@ -95,6 +95,10 @@ test-engine: require-go engine ## only the tests of the embedded engine and of w
 fuzz: require-go ## every fuzz test for FUZZTIME
 	scripts/fuzz.sh $(FUZZTIME)
 
+.PHONY: fuzz-path
+fuzz-path: require-go ## the whole path of a span, from an OTLP body to the queue's bytes, for FUZZTIME
+	$(GO) test -run '^$$' -fuzz '^FuzzReceiveToRow$$' -fuzztime $(FUZZTIME) ./exporter/agentstoreexporter
+
 .PHONY: bench-micro
 bench-micro: require-go ## ns and allocations per operation, BENCH_COUNT runs, medians
 	scripts/bench-micro.sh $(BENCH_COUNT)
