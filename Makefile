@@ -96,7 +96,7 @@ fuzz: require-go ## every fuzz test for FUZZTIME
 	scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: fuzz-path
-fuzz-path: require-go ## the whole path of a span, from an OTLP body to the queue's bytes, for FUZZTIME
+fuzz-path: require-go engine ## the whole path of a span, from an OTLP body to the queue's bytes, for FUZZTIME
 	$(GO) test -run '^$$' -fuzz '^FuzzReceiveToRow$$' -fuzztime $(FUZZTIME) ./exporter/agentstoreexporter
 
 .PHONY: bench-micro

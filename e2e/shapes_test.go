@@ -43,15 +43,19 @@ func TestEveryShapeOfARunGivesOneRightHistoryInAnyOrder(t *testing.T) {
 	}{
 		"a run that resumes in a second trace under its id": {
 			[]shapeSpan{
-				{trace: "a", id: 1, run: "r", agent: true}, {trace: "a", id: 2, parent: 1, run: "r", tool: "get_order"},
-				{trace: "b", id: 3, run: "r", agent: true}, {trace: "b", id: 4, parent: 3, run: "r", tool: "issue_refund"},
+				{trace: "a", id: 1, run: "r", agent: true},
+				{trace: "a", id: 2, parent: 1, run: "r", tool: "get_order"},
+				{trace: "b", id: 3, run: "r", agent: true},
+				{trace: "b", id: 4, parent: 3, run: "r", tool: "issue_refund"},
 			},
 			[]wantRun{{run: "r", spans: 4, tools: []string{"get_order", "issue_refund"}}},
 		},
 		"a run that resumes in a second trace by a link": {
 			[]shapeSpan{
-				{trace: "a", id: 1, agent: true}, {trace: "a", id: 2, parent: 1, tool: "get_order"},
-				{trace: "b", id: 3, link: "a", agent: true}, {trace: "b", id: 4, parent: 3, tool: "issue_refund"},
+				{trace: "a", id: 1, agent: true},
+				{trace: "a", id: 2, parent: 1, tool: "get_order"},
+				{trace: "b", id: 3, link: "a", agent: true},
+				{trace: "b", id: 4, parent: 3, tool: "issue_refund"},
 			},
 			[]wantRun{{trace: "a", spans: 4, tools: []string{"get_order", "issue_refund"}}},
 		},
@@ -63,8 +67,10 @@ func TestEveryShapeOfARunGivesOneRightHistoryInAnyOrder(t *testing.T) {
 		},
 		"a trace that holds two runs": {
 			[]shapeSpan{
-				{trace: "a", id: 1, run: "r1", agent: true}, {trace: "a", id: 2, parent: 1, tool: "get_order"},
-				{trace: "a", id: 3, run: "r2", agent: true}, {trace: "a", id: 4, parent: 3, tool: "issue_refund"},
+				{trace: "a", id: 1, run: "r1", agent: true},
+				{trace: "a", id: 2, parent: 1, tool: "get_order"},
+				{trace: "a", id: 3, run: "r2", agent: true},
+				{trace: "a", id: 4, parent: 3, tool: "issue_refund"},
 			},
 			[]wantRun{{run: "r1", spans: 2, tools: []string{"get_order"}}, {run: "r2", spans: 2, tools: []string{"issue_refund"}}},
 		},

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -70,7 +69,7 @@ func TestAnUnknownOutcomeIsSettledThroughTheAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := Start(t, Options{Env: []string{"STEPTRAIL_POLICY_FILE=" + file}})
-	ctx := context.Background()
+	ctx := t.Context()
 	results := map[string]string{"settled/applied": "applied", "settled/not-applied": "not_applied"}
 	for run := range results {
 		if err := in.PostTraces(ctx, refund(run, 1, "key-1", "unknown", time.Now().Add(-time.Second))); err != nil {
@@ -142,7 +141,7 @@ type judgedRun struct {
 // mustBeSettled fails the test unless every answer has the outcome as settled.
 func (in *Instance) mustBeSettled(t *testing.T, u unknown) {
 	t.Helper()
-	ctx := context.Background()
+	ctx := t.Context()
 	var r judgedRun
 	var f struct {
 		Status string `json:"status"`
@@ -162,7 +161,7 @@ func (in *Instance) mustBeSettled(t *testing.T, u unknown) {
 // settle posts a resolution.
 func (in *Instance) settle(t *testing.T, id, body string) (status int, answer []byte) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+in.Query+APIPrefix+"/unknowns/"+id+"/resolution", bytes.NewReader([]byte(body)))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+in.Query+APIPrefix+"/unknowns/"+id+"/resolution", bytes.NewReader([]byte(body)))
 	if err != nil {
 		t.Fatal(err)
 	}

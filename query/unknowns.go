@@ -257,7 +257,7 @@ func checkText(name, text string, most int, lines bool) error {
 		return p
 	}
 	for _, c := range text {
-		if unicode.IsControl(c) && !(lines && (c == '\n' || c == '\t')) {
+		if unicode.IsControl(c) && (!lines || c != '\n' && c != '\t') {
 			return badParameter(name, "must not hold control characters")
 		}
 	}

@@ -20,11 +20,11 @@ const maxExport = 1 << 30
 func eachExport(path string, stdin io.Reader, do func(ptrace.Traces)) (others int, err error) {
 	in := stdin
 	if path != "-" {
-		f, err := os.Open(path)
+		f, err := os.Open(path) //nolint:gosec // the file that the user names
 		if err != nil {
 			return 0, err
 		}
-		defer f.Close() //nolint:errcheck // only read
+		defer f.Close()
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxExport+1))

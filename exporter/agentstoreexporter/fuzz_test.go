@@ -56,10 +56,10 @@ func newPath(t testing.TB) *path {
 	set := processortest.NewNopSettings(agentstepprocessor.Type)
 	set.MeterProvider = sdkmetric.NewMeterProvider(sdkmetric.WithReader(p.metrics))
 	var err error
-	p.processor, err = f.CreateTraces(context.Background(), set, cfg, p.annotated)
+	p.processor, err = f.CreateTraces(t.Context(), set, cfg, p.annotated)
 	require.NoError(t, err)
-	require.NoError(t, p.processor.Start(context.Background(), componenttest.NewNopHost()))
-	t.Cleanup(func() { require.NoError(t, p.processor.Shutdown(context.Background())) })
+	require.NoError(t, p.processor.Start(t.Context(), componenttest.NewNopHost()))
+	t.Cleanup(func() { require.NoError(t, p.processor.Shutdown(context.WithoutCancel(t.Context()))) })
 	m, err := newInstruments(set.MeterProvider)
 	require.NoError(t, err)
 	p.exporter = &storeExporter{logger: zap.NewNop(), metrics: m}
@@ -71,7 +71,7 @@ func newPath(t testing.TB) *path {
 // was asked last.
 func (p *path) droppedSpans(t testing.TB) int {
 	var all metricdata.ResourceMetrics
-	require.NoError(t, p.metrics.Collect(context.Background(), &all))
+	require.NoError(t, p.metrics.Collect(t.Context(), &all))
 	total := int64(0)
 	for _, scope := range all.ScopeMetrics {
 		for _, m := range scope.Metrics {
@@ -96,14 +96,14 @@ func (p *path) droppedSpans(t testing.TB) int {
 func (p *path) send(t testing.TB, td ptrace.Traces) {
 	p.annotated.Reset()
 	in := td.SpanCount()
-	require.NoError(t, p.processor.ConsumeTraces(context.Background(), td))
+	require.NoError(t, p.processor.ConsumeTraces(t.Context(), td))
 	rows := 0
 	for _, out := range p.annotated.AllTraces() {
 		requireText(t, out)
-		req, err := p.exporter.traces(context.Background(), out)
+		req, err := p.exporter.traces(t.Context(), out)
 		require.NoError(t, err)
 		n := req.(*request).batch.Spans()
-		data, err := encoding{p.exporter}.Marshal(context.Background(), req)
+		data, err := encoding{p.exporter}.Marshal(t.Context(), req)
 		require.NoError(t, err)
 		_, back, err := encoding{p.exporter}.Unmarshal(data)
 		require.NoError(t, err)

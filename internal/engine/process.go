@@ -40,7 +40,7 @@ func startProcess(cfg Config, host hostConfig, lock *os.File, stop <-chan struct
 	defer func() { _ = statusRead.Close() }()
 
 	p := &process{control: controlWrite, output: newOutputLog(cfg.Logger), exited: make(chan struct{})}
-	cmd := exec.Command(cfg.Executable, childArg, cfg.DataDir)
+	cmd := exec.Command(cfg.Executable, childArg, cfg.DataDir) //nolint:noctx // it outlives the start; Shutdown ends it
 	cmd.Args[0] = os.Args[0]
 	cmd.Dir = cfg.DataDir
 	cmd.Env = childEnvironment(os.Environ())

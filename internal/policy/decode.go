@@ -179,7 +179,7 @@ func (o *object) value(name string) *yaml.Node {
 
 func notStated(spec *keySpec) error {
 	if strings.Contains(spec.example, "\n") {
-		return fmt.Errorf("is not stated and has no default: decide it, for example\n\n%s\n", spec.example) //nolint:revive // the example is a block of its own
+		return fmt.Errorf("is not stated and has no default: decide it, for example\n\n%s\n", spec.example) //nolint:revive,staticcheck // the example is a block of its own
 	}
 	return fmt.Errorf("is not stated and has no default; write for example %s", spec.example)
 }

@@ -160,8 +160,8 @@ retention: {act: 400d}
 `), nil)
 	require.Error(t, err)
 	var keys []string
-	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() { //nolint:errorlint // the outermost error joins them
-		problem, ok := e.(*Problem)
+	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+		problem, ok := e.(*Problem) //nolint:errorlint // each of the joined errors is one
 		require.True(t, ok, e)
 		keys = append(keys, fmt.Sprintf("%d %s", problem.Line, problem.Key))
 	}

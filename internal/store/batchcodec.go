@@ -114,7 +114,7 @@ func (b *Batch) decodeItems(data []byte) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			e[t] += uint32(d) //nolint:gosec // bounded by maxItems
+			e[t] += uint32(d)
 		}
 		b.items = append(b.items, e)
 	}

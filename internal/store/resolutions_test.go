@@ -97,7 +97,7 @@ func TestASettledFindingOutranksWhatWasWrittenAndMakesItsUnitDue(t *testing.T) {
 	st := span("u1", 1, 1, nil)
 	f := unknownFinding(st, 1, nil)
 	before := time.Now().Add(-time.Second)
-	require.NoError(t, s.WriteFindings(t.Context(), uint64(before.UnixNano()), []agent.Finding{f})) //nolint:gosec // after 1970
+	require.NoError(t, s.WriteFindings(t.Context(), uint64(before.UnixNano()), []agent.Finding{f}))
 	f.Status, f.Tenant = agent.StatusResolved, "other"
 	require.NoError(t, s.Tenant("acme").MarkSettled(t.Context(), f, "u1"))
 	found, err := s.Tenant("acme").Findings(t.Context(), FindingFilter{ID: f.ID})
@@ -107,7 +107,7 @@ func TestASettledFindingOutranksWhatWasWrittenAndMakesItsUnitDue(t *testing.T) {
 	require.Equal(t, "acme", found[0].Tenant, "bound to the reader's tenant")
 	f.Status = agent.StatusWithdrawn
 	f.Tenant = "acme"
-	require.NoError(t, s.WriteFindings(t.Context(), uint64(before.UnixNano())+2, []agent.Finding{f})) //nolint:gosec // after 1970
+	require.NoError(t, s.WriteFindings(t.Context(), uint64(before.UnixNano())+2, []agent.Finding{f}))
 	found, err = s.Tenant("acme").Findings(t.Context(), FindingFilter{ID: f.ID})
 	require.NoError(t, err)
 	require.Equal(t, agent.StatusWithdrawn, found[0].Status, "the next sweep has the last word")

@@ -56,5 +56,5 @@ func escape(text string) rune {
 	if err != nil {
 		return 0
 	}
-	return rune(n) //nolint:gosec // 16 bits
+	return rune(n)
 }
