@@ -16,12 +16,13 @@ type Set struct {
 
 type named struct {
 	name string
+	typ  proto.ColumnType // of the column, which never changes: to spell it takes longer than to encode a row
 	Column
 }
 
 // Add puts a column at the end of the set and gives it back.
 func Add[C Column](s *Set, name string, c C) C {
-	s.cols = append(s.cols, named{name, c})
+	s.cols = append(s.cols, named{name, c.Type(), c})
 	return c
 }
 
@@ -29,7 +30,7 @@ func Add[C Column](s *Set, name string, c C) C {
 func (s *Set) New() *Set {
 	n := &Set{cols: make([]named, len(s.cols))}
 	for i, c := range s.cols {
-		n.cols[i] = named{c.name, c.Empty()}
+		n.cols[i] = named{c.name, c.typ, c.Empty()}
 	}
 	return n
 }
@@ -50,7 +51,7 @@ func (s *Set) Names() string {
 // Each calls f with the name and the type of each column in order.
 func (s *Set) Each(f func(name string, typ proto.ColumnType)) {
 	for _, c := range s.cols {
-		f(c.name, c.Type())
+		f(c.name, c.typ)
 	}
 }
 
@@ -112,7 +113,7 @@ func (s *Set) Encode(b *proto.Buffer) {
 	b.PutInt(s.Rows())
 	for _, c := range s.cols {
 		b.PutString(c.name)
-		b.PutString(string(c.Type()))
+		b.PutString(string(c.typ))
 		if c.Rows() == 0 {
 			continue
 		}
