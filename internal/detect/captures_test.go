@@ -2,14 +2,17 @@ package detect_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -19,6 +22,9 @@ import (
 // captured is what EXPECTED.json says of a real export that detectors decide; a
 // fact that is null cannot be told from the spans.
 type captured struct {
+	Runs       *int `json:"runs"`
+	ModelSteps *int `json:"llm_steps"`
+	ToolCalls  *int `json:"tool_calls"`
 	Unknown    *int `json:"outcome_unknown"`
 	Duplicates *[]struct {
 		Tool string `json:"tool"`
@@ -34,61 +40,110 @@ const capturePolicy = `tools: [{match: "get_*", class: read}, {match: "*-get_*",
   {match: Read, class: read}, {match: Grep, class: read}, {match: "refund_*", class: act}, {match: "*-refund_*", class: act}, {match: "send_*", class: act},
   {match: "*-send_*", class: act}, {match: "charge_*", class: act}, {match: Bash, class: act}, {match: Write, class: act}, {match: call_model, class: think}]`
 
-// The captures decide about dialects first; here it is reported what share of
-// them gets the findings that are right, so that a change for the worse shows.
-func TestTheCapturesGetTheirFindings(t *testing.T) {
+const captureRunKeys = `run_id_keys: ["ai.telemetry.metadata.runId", "ai.settings.context.runId", "mastra.metadata.runId", "traceloop.association.properties.run_id"]`
+
+// captureShare is the percentage of all captures that must be concluded rightly.
+const captureShare = 40
+
+var captureNames = flag.String("captures", "", "judge only the captures whose name matches, and list what is derived of them")
+
+// TestTheCapturesAreConcluded takes each real export through the product's path
+// without its store and compares what is concluded with what is right. Those
+// that fall short are logged; `-v -captures NAME` shows what was derived.
+func TestTheCapturesAreConcluded(t *testing.T) {
 	folder := shared(t, "captures")
 	data, err := os.ReadFile(filepath.Join(folder, "EXPECTED.json"))
 	require.NoError(t, err)
 	var expected map[string]captured
 	require.NoError(t, json.Unmarshal(data, &expected))
+	only, err := regexp.Compile(*captureNames)
+	require.NoError(t, err)
 	text := strings.Replace(policyText(t, nil, "24h"), "tools: []", capturePolicy, 1)
 	text = strings.Replace(text, "cycle_rounds: 3", "cycle_rounds: 2", 1)
-	right := 0
+	text = strings.Replace(text, "run_id_keys: []", captureRunKeys, 1)
+	right, judged := 0, 0
 	for _, name := range sortedKeys(expected) {
-		if problem := judgeCapture(t, text, filepath.Join(folder, name+".json"), expected[name]); problem != "" {
+		if !only.MatchString(name) {
+			continue
+		}
+		judged++
+		if problem := judgeCapture(t, text, filepath.Join(folder, name), expected[name]); problem != "" {
 			t.Logf("%s: %s", name, problem)
 			continue
 		}
 		right++
 	}
-	t.Logf("%d of %d captures get the unknown outcomes, duplicates and loops that are right", right, len(expected))
-	require.GreaterOrEqual(t, 100*right, 70*len(expected))
+	t.Logf("%d of %d captures are concluded rightly", right, judged)
+	if *captureNames == "" {
+		require.GreaterOrEqual(t, 100*right, captureShare*judged)
+	}
 }
 
 func judgeCapture(t *testing.T, policyText, path string, want captured) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(path + ".json")
 	require.NoError(t, err)
 	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(data)
 	require.NoError(t, err)
-	p := process(t, policyText, []ptrace.Traces{td})
+	var logs []plog.Logs
+	if data, err = os.ReadFile(path + ".logs.json"); err == nil {
+		ld, err := (&plog.JSONUnmarshaler{}).UnmarshalLogs(data)
+		require.NoError(t, err)
+		logs = append(logs, ld)
+	}
+	p := process(t, policyText, []ptrace.Traces{td}, logs...)
 	p.input.Quiet, p.input.Silent = true, true
-	unknown := 0
-	var duplicates, loops []string
+	got := conclusion{}
 	for _, r := range agent.Runs(p.input) {
-		for _, f := range detect.Run(detect.Input{Run: r, Policy: p.policy}) {
-			switch {
-			case f.Kind == "outcome.unknown":
-				unknown++
-			case f.Kind == "effect.duplicate" || f.Kind == "outcome.unsafe_retry" || f.Kind == "key.duplicate":
-				duplicates = append(duplicates, f.Tool)
-			case strings.HasPrefix(f.Kind, "loop."):
-				loops = append(loops, f.Tool)
-			}
+		got.add(r, detect.Run(detect.Input{Run: r, Policy: p.policy}))
+		if *captureNames != "" {
+			t.Log(describeRun(r))
 		}
 	}
+	return got.problems(want)
+}
+
+// conclusion is what is scored of an export.
+type conclusion struct {
+	runs, models, tools, unknown int
+	duplicates, loops            []string
+}
+
+func (c *conclusion) add(r *agent.Run, found []agent.Finding) {
+	c.runs++
+	counts := agent.CountsOf(r)
+	c.models += int(counts[agent.KindThink].Steps)
+	c.tools += int(counts[agent.KindRead].Attempts + counts[agent.KindAct].Attempts)
+	for _, f := range found {
+		switch {
+		case f.Kind == "outcome.unknown":
+			c.unknown++
+		case f.Kind == "effect.duplicate" || f.Kind == "outcome.unsafe_retry" || f.Kind == "key.duplicate":
+			c.duplicates = append(c.duplicates, f.Tool)
+		case strings.HasPrefix(f.Kind, "loop."):
+			c.loops = append(c.loops, f.Tool)
+		}
+	}
+}
+
+func (c *conclusion) problems(want captured) string {
 	var problems []string
-	if want.Unknown != nil && *want.Unknown != unknown {
-		problems = append(problems, fmt.Sprintf("%d unknown outcomes, not %d", unknown, *want.Unknown))
+	for _, n := range []struct {
+		name string
+		want *int
+		got  int
+	}{{"runs", want.Runs, c.runs}, {"model steps", want.ModelSteps, c.models}, {"tool calls", want.ToolCalls, c.tools}, {"unknown outcomes", want.Unknown, c.unknown}} {
+		if n.want != nil && *n.want != n.got {
+			problems = append(problems, fmt.Sprintf("%d %s, not %d", n.got, n.name, *n.want))
+		}
 	}
 	if want.Duplicates != nil {
 		var tools []string
 		for _, d := range *want.Duplicates {
 			tools = append(tools, d.Tool)
 		}
-		if !slices.Equal(distinct(duplicates), distinct(tools)) {
-			problems = append(problems, fmt.Sprintf("duplicates %q, not %q", distinct(duplicates), distinct(tools)))
+		if !slices.Equal(distinct(c.duplicates), distinct(tools)) {
+			problems = append(problems, fmt.Sprintf("duplicates %q, not %q", distinct(c.duplicates), distinct(tools)))
 		}
 	}
 	if want.Loops != nil {
@@ -100,11 +155,31 @@ func judgeCapture(t *testing.T, policyText, path string, want captured) string {
 			tools = append(tools, l.Tools...)
 		}
 		named := func(tool string) bool { return slices.Contains(tools, tool) }
-		if (len(tools) > 0) != (len(loops) > 0) || len(tools) > 0 && !slices.ContainsFunc(loops, named) && !slices.Equal(distinct(loops), []string{""}) {
-			problems = append(problems, fmt.Sprintf("loops %q, not %q", distinct(loops), distinct(tools)))
+		if (len(tools) > 0) != (len(c.loops) > 0) || len(tools) > 0 && !slices.ContainsFunc(c.loops, named) && !slices.Equal(distinct(c.loops), []string{""}) {
+			problems = append(problems, fmt.Sprintf("loops %q, not %q", distinct(c.loops), distinct(tools)))
 		}
 	}
 	return strings.Join(problems, "; ")
+}
+
+// describeRun lists what was derived of a run, a line an attempt.
+func describeRun(r *agent.Run) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run %s agent=%s spans=%d\n", r.ID, r.Agent, len(r.Spans))
+	for i := range r.Steps {
+		st := &r.Steps[i]
+		fmt.Fprintf(&b, "  %s %s lane=%d(%s) tool=%q target=%q\n", st.ID, st.Kind, st.Lane, st.LaneName, st.Tool, st.Target)
+		for j := range st.Attempts {
+			a := &st.Attempts[j]
+			fmt.Fprintf(&b, "    %d %s executed=%v nospan=%v call=%s args=%d:%x result=%d:%x error=%q %q spans=", a.Number, a.Outcome, a.Executed, a.NoSpan, a.CallID,
+				a.Arguments.State, a.Arguments.Digest[:3], a.Result.State, a.Result.Digest[:3], a.ErrorType, a.ErrorText)
+			for _, s := range a.Spans {
+				fmt.Fprintf(&b, "%s(%s) ", s.Name, s.Dialect)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
 }
 
 func distinct(list []string) []string {

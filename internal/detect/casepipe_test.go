@@ -7,9 +7,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/processor/processortest"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -33,7 +36,7 @@ func parsePolicy(t testing.TB, text string) *policy.Policy {
 }
 
 // process sends the requests through the processor.
-func process(t testing.TB, policyText string, requests []ptrace.Traces) *pipe {
+func process(t testing.TB, policyText string, requests []ptrace.Traces, logs ...plog.Logs) *pipe {
 	t.Helper()
 	p := &pipe{policy: parsePolicy(t, policyText), input: agent.Input{Facts: map[agent.Ref]*agent.MessageFacts{}}}
 	path := filepath.Join(t.TempDir(), "policy.yaml")
@@ -48,11 +51,46 @@ func process(t testing.TB, policyText string, requests []ptrace.Traces) *pipe {
 	for _, td := range requests {
 		require.NoError(t, proc.ConsumeTraces(t.Context(), td))
 	}
+	kept := p.processLogs(t, factory, cfg, logs)
 	require.NoError(t, proc.Shutdown(t.Context()))
 	for _, td := range sink.AllTraces() {
 		p.read(td)
 	}
+	for _, ld := range kept {
+		p.readLogs(ld)
+	}
 	return p
+}
+
+func (p *pipe) processLogs(t testing.TB, factory processor.Factory, cfg component.Config, logs []plog.Logs) []plog.Logs {
+	t.Helper()
+	sink := &consumertest.LogsSink{}
+	proc, err := factory.CreateLogs(t.Context(), processortest.NewNopSettings(factory.Type()), cfg, sink)
+	require.NoError(t, err)
+	require.NoError(t, proc.Start(t.Context(), componenttest.NewNopHost()))
+	for _, ld := range logs {
+		require.NoError(t, proc.ConsumeLogs(t.Context(), ld))
+	}
+	require.NoError(t, proc.Shutdown(t.Context()))
+	return sink.AllLogs()
+}
+
+// readLogs keeps the content of annotated log records.
+func (p *pipe) readLogs(ld plog.Logs) {
+	for _, rl := range ld.ResourceLogs().All() {
+		for _, sl := range rl.ScopeLogs().All() {
+			for _, lr := range sl.LogRecords().All() {
+				var r canon.Reader // one each, so that nothing is shared
+				r.Resource(rl.Resource())
+				r.Scope(sl.Scope())
+				for _, rec := range r.Log(lr) {
+					f := rec.Facts
+					p.input.Facts[f.Ref] = &f
+					p.input.Logs = append(p.input.Logs, rec.Content)
+				}
+			}
+		}
+	}
 }
 
 // read keeps the steps and facts of annotated spans.
