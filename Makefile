@@ -97,7 +97,7 @@ fuzz: require-go ## every fuzz test for FUZZTIME
 
 .PHONY: fuzz-path
 fuzz-path: require-go engine ## the whole path of a span, from an OTLP body to the queue's bytes, for FUZZTIME
-	$(GO) test -run '^$$' -fuzz '^FuzzReceiveToRow$$' -fuzztime $(FUZZTIME) ./exporter/agentstoreexporter
+	$(GO) test -run '^$$' -fuzz '^FuzzReceiveToRow$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./exporter/agentstoreexporter
 
 .PHONY: bench-micro
 bench-micro: require-go ## ns and allocations per operation, BENCH_COUNT runs, medians

@@ -7,6 +7,6 @@ found=0
 while IFS=: read -r file name; do
   found=$((found + 1))
   echo "== $(dirname "$file") $name"
-  go test -run '^$' -fuzz "^$name\$" -fuzztime "${1:-10s}" "$(dirname "$file")"
+  go test -run '^$' -fuzz "^$name\$" -fuzztime "${1:-10s}" -fuzzminimizetime 100x "$(dirname "$file")"
 done < <(grep -ro --include='*_test.go' --exclude-dir={node_modules,bin,.cache} '^func Fuzz[A-Za-z0-9_]*' . | sed 's/func //' | sort)
 echo "fuzzed $found tests, ${1:-10s} each"

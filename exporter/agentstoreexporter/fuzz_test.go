@@ -35,6 +35,9 @@ tools:
   - {match: "*", class: act, target: "order/{order_id}", key: "{idempotency_key}"}
 `
 
+// pathInputs is how many inputs of the fuzzer share the processor's state.
+const pathInputs = 50
+
 // path is everything between a receiver and the queue: the processor, and this
 // exporter's encoding.
 type path struct {
@@ -43,28 +46,34 @@ type path struct {
 	metrics   *sdkmetric.ManualReader
 	exporter  *storeExporter
 	dropped   int64 // that the processor had counted before
+	sent      int   // requests since it was made
 }
 
-func newPath(t testing.TB) *path {
+// newPath makes one in the folder, for the policy's file. close ends it.
+func newPath(t testing.TB, folder string) *path {
 	t.Helper()
 	p := &path{annotated: new(consumertest.TracesSink), metrics: sdkmetric.NewManualReader()}
 	f := agentstepprocessor.NewFactory()
 	cfg := f.CreateDefaultConfig().(*agentstepprocessor.Config)
-	cfg.PolicyFile = filepath.Join(t.TempDir(), "policy.yaml")
+	cfg.PolicyFile = filepath.Join(folder, "policy.yaml")
 	cfg.MaxBodyBytes, cfg.MaxAttributeBytes, cfg.MaxAttributes = 1<<10, 1<<8, 64 // so that small inputs reach them
 	require.NoError(t, os.WriteFile(cfg.PolicyFile, []byte(fuzzPolicy), 0o600))
 	set := processortest.NewNopSettings(agentstepprocessor.Type)
 	set.MeterProvider = sdkmetric.NewMeterProvider(sdkmetric.WithReader(p.metrics))
 	var err error
-	p.processor, err = f.CreateTraces(t.Context(), set, cfg, p.annotated)
+	ctx := context.WithoutCancel(t.Context()) // it outlives the one input
+	p.processor, err = f.CreateTraces(ctx, set, cfg, p.annotated)
 	require.NoError(t, err)
-	require.NoError(t, p.processor.Start(t.Context(), componenttest.NewNopHost()))
-	t.Cleanup(func() { require.NoError(t, p.processor.Shutdown(context.WithoutCancel(t.Context()))) })
+	require.NoError(t, p.processor.Start(ctx, componenttest.NewNopHost()))
 	m, err := newInstruments(set.MeterProvider)
 	require.NoError(t, err)
 	p.exporter = &storeExporter{logger: zap.NewNop(), metrics: m}
 	p.exporter.readers.New = func() any { return new(canon.Reader) }
 	return p
+}
+
+func (p *path) close(t testing.TB) {
+	require.NoError(t, p.processor.Shutdown(context.WithoutCancel(t.Context())))
 }
 
 // droppedSpans is how many spans the processor has counted as left out since it
@@ -193,16 +202,25 @@ func FuzzReceiveToRow(f *testing.F) {
 			}
 		}
 	}
-	p := newPath(f)
+	folder := f.TempDir()
+	p := newPath(f, folder)
+	f.Cleanup(func() { p.close(f) })
 	f.Fuzz(func(t *testing.T, body []byte, isJSON bool) {
 		req := ptraceotlp.NewExportRequest()
 		unmarshal := req.UnmarshalProto
 		if isJSON {
 			unmarshal = req.UnmarshalJSON
 		}
-		if unmarshal(body) == nil { // else the receiver answers 400
-			p.send(t, req.Traces())
+		if unmarshal(body) != nil {
+			return // the receiver answers 400
 		}
+		// Inputs are alike, so they would all be one run that grows. Now and then the
+		// state begins anew.
+		if p.sent++; p.sent > pathInputs {
+			p.close(t)
+			p = newPath(t, folder)
+		}
+		p.send(t, req.Traces())
 	})
 }
 
