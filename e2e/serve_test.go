@@ -107,21 +107,6 @@ func TestLogRecordsAreTaken(t *testing.T) {
 	require.NoError(t, in.PostLogs(t.Context(), plogotlp.NewExportRequestFromLogs(logs)))
 }
 
-func TestUndecodableRequestsAreRefusedWhole(t *testing.T) {
-	RequireEngine(t)
-	in := Start(t, Options{})
-	for name, r := range map[string]Request{
-		"JSON that is cut off":     {Path: TracesPath, ContentType: JSON, Body: []byte(`{"resourceSpans":[{"scopeSpans`)},
-		"protobuf that is garbage": {Path: TracesPath, ContentType: Protobuf, Body: []byte{0xff, 0xff, 0xff}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			status, answer, err := in.Post(t.Context(), r)
-			require.NoError(t, err)
-			require.Equal(t, http.StatusBadRequest, status, "%s", answer)
-		})
-	}
-}
-
 func postOK(ctx context.Context, in *Instance, r Request, err error) error {
 	if err != nil {
 		return err
