@@ -6,7 +6,7 @@ import (
 )
 
 // extractor reads one message, in any of the shapes that are about: OTel's
-// parts, OpenAI's content and tool_calls, Anthropic's blocks.
+// parts, OpenAI's content and tool_calls, Anthropic's blocks, the AI SDK's parts.
 //
 // From it come the facts that the rules need and the comparison form of the
 // message: role, texts, calls and answers in their order, without call ids,
@@ -85,7 +85,7 @@ func (x *extractor) message(text string, fallback agent.Role) bool {
 	switch {
 	case parts != "":
 		x.parts(parts)
-	case x.role == agent.RoleTool:
+	case x.role == agent.RoleTool && !holdsAnswers(content):
 		x.answer(id, name, content, isError || status == "error")
 	default:
 		x.parts(content)
@@ -96,6 +96,27 @@ func (x *extractor) message(text string, fallback agent.Role) bool {
 	}
 	x.form = append(x.form, markEnd)
 	return true
+}
+
+// holdsAnswers reports whether the content of a tool message is a list of parts
+// that answer calls, rather than an answer itself.
+func holdsAnswers(content string) bool {
+	sc := cjson.Scan(content)
+	if sc.Kind() != cjson.KindArray {
+		return false
+	}
+	answers := false
+	for sc.Array(); sc.Next(); {
+		for sc.Object(); sc.Next(); {
+			if sc.Key() == "type" {
+				switch sc.Text() {
+				case "tool-result", "tool_result", "tool_call_response", "function_call_output":
+					answers = true
+				}
+			}
+		}
+	}
+	return answers
 }
 
 // RoleOf reads the role of a message, in the spellings that are about.
@@ -146,12 +167,12 @@ func readPart(raw string) part {
 		switch sc.Key() {
 		case "type":
 			p.typ = sc.Text()
-		case "id", "tool_call_id", "tool_use_id", "call_id":
+		case "id", "tool_call_id", "tool_use_id", "call_id", "toolCallId":
 			// tool_use_id names the call that a block answers; id would be its own.
 			if v := sc.Key(); v != "id" || p.id == "" {
 				p.id = nonNull(sc.Text())
 			}
-		case "name", "tool_name":
+		case "name", "tool_name", "toolName":
 			p.name = nonNull(sc.Text())
 		case "arguments", "input", "args":
 			p.arguments = sc.Raw()
@@ -202,12 +223,48 @@ func (x *extractor) part(raw string) {
 		if response == "" {
 			response = p.content
 		}
-		x.answer(p.id, p.name, response, p.isError)
+		output, isError, denied := typedOutput(response)
+		x.answer(p.id, p.name, output, p.isError || isError)
+		if denied {
+			x.answers[len(x.answers)-1].Sign = agent.SignRefused
+		}
 	case "reasoning", "thinking", "redacted_thinking":
 		// What the model thought is no part of what it said.
 	default:
 		x.other(raw)
 	}
+}
+
+// typedOutput takes the value out of an answer that says what it is, as the AI
+// SDK writes it: {"type":"json","value":…}, or a text, an error, a denial. Any
+// other answer comes back as it is.
+func typedOutput(raw string) (value string, isError, denied bool) {
+	sc := cjson.Scan(raw)
+	if sc.Kind() != cjson.KindObject {
+		return raw, false, false
+	}
+	typ, members := "", 0
+	for sc.Object(); sc.Next(); members++ {
+		switch sc.Key() {
+		case "type":
+			typ = sc.Text()
+		case "value":
+			value = sc.Raw()
+		case "reason", "providerOptions":
+			members--
+		}
+	}
+	switch {
+	case !sc.End():
+	case typ == "execution-denied" && members == 1:
+		return raw, false, true
+	case value == "" || members != 2:
+	case typ == "error-text", typ == "error-json":
+		return value, true, false
+	case typ == "text", typ == "json", typ == "content":
+		return value, false, false
+	}
+	return raw, false, false
 }
 
 func (x *extractor) say(text string) {

@@ -54,6 +54,7 @@ const (
 	markDatastore  // gen_ai.tool.type = datastore
 	markPlainID    // a tool call id that stands for "none"
 	markUsage      // token counts, or messages
+	markMetadata   // what an application says of its run under a client's prefix
 )
 
 // look is what one pass over a span's attributes saw.
@@ -231,6 +232,13 @@ func (l *look) other(k string) {
 	case strings.HasPrefix(k, "gen_ai."):
 		if newName(k) != "" {
 			l.marks |= markOld
+		}
+	case strings.HasPrefix(k, "ai."), strings.HasPrefix(k, "traceloop."):
+		if newName(k) != "" {
+			l.marks |= markOld
+		}
+		if _, ok := metadataKey(k); ok {
+			l.marks |= markMetadata
 		}
 	case strings.HasPrefix(k, headerPrefix):
 		l.marks |= markHeader

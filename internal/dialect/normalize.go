@@ -23,6 +23,7 @@ type file func(span ptrace.Span, l *look, st *canon.Stated)
 // files is the list of the dialects that are understood. A dialect without an
 // entry is kept as a span that is no step.
 var files = [...]file{
+	VercelAI:  vercelAI,
 	OTelGenAI: genAI,
 	Explicit:  explicit,
 	ToolOnly:  toolOnly,
@@ -44,6 +45,9 @@ func (n *Normalizer) Normalize(scope string, span ptrace.Span, st *canon.Stated)
 	}
 	if l.has(markOld) {
 		rename(span.Attributes())
+	}
+	if l.has(markMetadata) {
+		takeMetadata(span.Attributes(), st)
 	}
 	if l.has(markHeader) {
 		renameHeaders(span.Attributes())

@@ -28,7 +28,7 @@ func newName(k string) string {
 		return canon.CacheReadTokens
 	case "gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens", "gen_ai.usage.cache_write_input_tokens":
 		return canon.CacheWriteTokens
-	case "gen_ai.usage.reasoning_tokens":
+	case "gen_ai.usage.reasoning_tokens", "ai.usage.outputTokenDetails.reasoningTokens":
 		return canon.ReasoningTokens
 	case "gen_ai.response.finish_reason":
 		return canon.FinishReasons
@@ -50,27 +50,49 @@ func newName(k string) string {
 
 // maxRenames bounds how many deprecated names of one span are renamed; there
 // are fewer.
-const maxRenames = 32
+const maxRenames = 64
 
 // rename gives deprecated attributes their current names. Where a span has
 // both, the current one counts and the old one goes.
 func rename(at pcommon.Map) {
-	var old [maxRenames]string
-	n := 0
-	for k := range at.All() {
-		if newName(k) != "" && n < len(old) {
-			old[n] = k
-			n++
-		}
-	}
-	for _, k := range old[:n] {
-		move(at, k, newName(k))
-	}
+	moveAll(at, newName)
 	if v, ok := at.Get(canon.ProviderName); ok && v.Type() == pcommon.ValueTypeStr {
 		if p := provider(v.Str()); p != "" {
 			v.SetStr(p)
 		}
 	}
+}
+
+// dropped is the name of an attribute that goes: what it says stands elsewhere.
+const dropped = "-"
+
+// moveAll takes attributes to the names that to gives, and leaves those for which
+// it gives none. Where a name is taken its value stays; the other one goes.
+func moveAll(at pcommon.Map, to func(k string) string) {
+	n := 0
+	for k := range at.All() {
+		if to(k) != "" {
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	n = min(n, maxRenames)
+	at.EnsureCapacity(at.Len() + n) // so that what is added moves no value
+	for k, v := range at.All() {
+		name := to(k)
+		if name == "" || name == dropped {
+			continue
+		}
+		if n--; n < 0 {
+			break
+		}
+		if dst, taken := at.GetOrPutEmpty(name); !taken {
+			v.MoveTo(dst)
+		}
+	}
+	at.RemoveIf(func(k string, _ pcommon.Value) bool { return to(k) != "" })
 }
 
 // move takes the value of one attribute to another name, unless that is taken.

@@ -1,0 +1,83 @@
+package dialect
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/steptrail/steptrail/internal/canon"
+)
+
+// The prefixes under which clients put what an application says of its run:
+// keys that the application chose, and those of LangGraph.
+var metadataPrefixes = [...]string{"ai.telemetry.metadata.", "ai.settings.context.", "traceloop.association.properties."}
+
+// metadataKey gives the application's key of such an attribute.
+func metadataKey(k string) (string, bool) {
+	for _, p := range metadataPrefixes {
+		if key, ok := strings.CutPrefix(k, p); ok {
+			return key, true
+		}
+	}
+	return "", false
+}
+
+// metadata is what an application, or LangGraph under it, says of its run.
+type metadata struct {
+	session, user, agent, checkpoint string
+	rank                             int // of the name that the session came under
+}
+
+const noSession = 3
+
+// read takes one key. A session goes under its own name first, then as a thread,
+// then as a conversation.
+func (m *metadata) read(key string, v pcommon.Value) {
+	rank := noSession
+	switch key {
+	case "sessionId", "session_id", "session.id":
+		rank = 0
+	case "threadId", "thread_id":
+		rank = 1
+	case "conversationId", "conversation_id", "chatId", "chat_id":
+		rank = 2
+	case "userId", "user_id", "user.id":
+		m.user = text(v)
+	case "lc_agent_name":
+		m.agent = text(v)
+	case "langgraph_checkpoint_ns":
+		m.checkpoint = text(v)
+	}
+	if rank < m.rank {
+		if id := text(v); id != "" {
+			m.session, m.rank = id, rank
+		}
+	}
+}
+
+// takeMetadata gives what applications say under a client's prefix its canonical
+// place, where nothing stands there yet.
+func takeMetadata(at pcommon.Map, st *canon.Stated) {
+	m := metadata{rank: noSession}
+	for k, v := range at.All() {
+		if key, ok := metadataKey(k); ok {
+			m.read(key, v)
+		}
+	}
+	st.Checkpoint = m.checkpoint
+	if _, there := at.Get(canon.ConversationID); !there {
+		putNew(at, canon.SessionID, m.session)
+	}
+	putNew(at, canon.UserID, m.user)
+	putNew(at, canon.AgentName, m.agent)
+}
+
+// putNew writes a text under a name that has no value yet.
+func putNew(at pcommon.Map, key, value string) {
+	if value == "" {
+		return
+	}
+	if v, there := at.GetOrPutEmpty(key); !there {
+		v.SetStr(value)
+	}
+}
