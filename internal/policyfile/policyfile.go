@@ -40,13 +40,37 @@ func Load(source, dataDir string, options ...policy.Option) (*policy.Policy, err
 	if err != nil {
 		return nil, err
 	}
+	return parse(source, data, func() (string, error) { return madeKey(dataDir) }, options)
+}
+
+// Check reads the policy as Load does and writes nothing: where Load would make a
+// key, needsKey is true and the policy has a key of this call only, under which
+// nothing may be stored.
+func Check(source, dataDir string, options ...policy.Option) (p *policy.Policy, needsKey bool, err error) {
+	data, err := read(source)
+	if err != nil {
+		return nil, false, err
+	}
+	p, err = parse(source, data, func() (string, error) {
+		key, kerr := keptKey(dataDir)
+		if needsKey = errors.Is(kerr, fs.ErrNotExist); needsKey {
+			return newKey(), nil
+		}
+		return key, kerr
+	}, options)
+	return p, needsKey, err
+}
+
+// parse reads a policy and asks for a key where the demo policy finds none in the
+// environment.
+func parse(source string, data []byte, key func() (string, error), options []policy.Option) (*policy.Policy, error) {
 	p, err := policy.Parse(data, os.LookupEnv, options...)
 	if source == Demo && errors.Is(err, policy.ErrNoRedactionKey) {
-		key, kerr := madeKey(dataDir)
+		k, kerr := key()
 		if kerr != nil {
 			return nil, fmt.Errorf("redaction key for the demo policy: %w", kerr)
 		}
-		p, err = policy.Parse(data, os.LookupEnv, append(options, policy.WithRedactionKey(key))...)
+		p, err = policy.Parse(data, os.LookupEnv, append(options, policy.WithRedactionKey(k))...)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("policy %s: %w", source, err)
@@ -93,14 +117,11 @@ func read(source string) ([]byte, error) {
 // callers at once get the same key: it is written under another name and linked
 // into place, which only one of them can.
 func madeKey(dir string) (string, error) {
-	if dir == "" {
-		return "", errors.New("no data folder to keep it in; set STEPTRAIL_REDACTION_KEY or data_dir")
-	}
-	path := filepath.Join(dir, KeyFile)
-	key, err := readKey(path)
+	key, err := keptKey(dir)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
+	path := filepath.Join(dir, KeyFile)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -108,6 +129,21 @@ func madeKey(dir string) (string, error) {
 		return "", err
 	}
 	return readKey(path)
+}
+
+// keptKey gives the key kept in the folder; the error is fs.ErrNotExist where
+// none was made yet.
+func keptKey(dir string) (string, error) {
+	if dir == "" {
+		return "", errors.New("no data folder to keep it in; set STEPTRAIL_REDACTION_KEY or data_dir")
+	}
+	return readKey(filepath.Join(dir, KeyFile))
+}
+
+func newKey() string {
+	raw := make([]byte, keyBytes)
+	_, _ = rand.Read(raw) // never fails
+	return hex.EncodeToString(raw)
 }
 
 func readKey(path string) (string, error) {
@@ -130,8 +166,6 @@ func readKey(path string) (string, error) {
 }
 
 func writeKey(dir, path string) error {
-	raw := make([]byte, keyBytes)
-	_, _ = rand.Read(raw) // never fails
 	f, err := os.CreateTemp(dir, KeyFile+".*")
 	if err != nil {
 		return err
@@ -140,7 +174,7 @@ func writeKey(dir, path string) error {
 	if err := f.Chmod(0o600); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	_, err = f.WriteString(hex.EncodeToString(raw) + "\n")
+	_, err = f.WriteString(newKey() + "\n")
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}

@@ -42,6 +42,28 @@ func TestTheDemoPolicyGetsAKeyOfItsOwnThatStaysTheSame(t *testing.T) {
 	require.Len(t, left, 1)
 }
 
+func TestACheckMakesNoKeyAndUsesTheOneThatIsThere(t *testing.T) {
+	t.Setenv("STEPTRAIL_REDACTION_KEY", "")
+	dir := filepath.Join(t.TempDir(), "data")
+	p, needsKey, err := Check(Demo, dir)
+	require.NoError(t, err)
+	require.True(t, needsKey)
+	require.NoDirExists(t, dir)
+	other, _, err := Check(Demo, dir)
+	require.NoError(t, err)
+	require.NotEqual(t, p.Redaction.Key.Reveal(), other.Redaction.Key.Reveal(), "nothing is pseudonymised under a key that others know")
+
+	made, err := Load(Demo, dir)
+	require.NoError(t, err)
+	p, needsKey, err = Check(Demo, dir)
+	require.NoError(t, err)
+	require.False(t, needsKey)
+	require.Equal(t, made.Redaction.Key.Reveal(), p.Redaction.Key.Reveal())
+
+	_, _, err = Check(Demo, "")
+	require.ErrorContains(t, err, "data_dir")
+}
+
 func TestAKeyInTheEnvironmentIsUsedAndNoneIsMade(t *testing.T) {
 	t.Setenv("STEPTRAIL_REDACTION_KEY", "0123456789abcdef-of-the-environment")
 	dir := t.TempDir()

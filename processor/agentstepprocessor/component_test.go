@@ -65,12 +65,14 @@ func TestAPolicyWithAMistakeIsRefusedWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestTheDemoPolicyGetsAKeyOfItsOwn(t *testing.T) {
+func TestTheDemoPolicyGetsAKeyOfItsOwnAtTheStart(t *testing.T) {
 	t.Setenv("STEPTRAIL_REDACTION_KEY", "")
 	cfg := createDefaultConfig().(*Config)
 	cfg.PolicyFile, cfg.DataDir = policyfile.Demo, filepath.Join(t.TempDir(), "data")
 	p, err := NewFactory().CreateTraces(t.Context(), processortest.NewNopSettings(Type), cfg, consumertest.NewNop())
 	require.NoError(t, err)
+	require.NoDirExists(t, cfg.DataDir, "a config that is only validated writes nothing")
+	require.NoError(t, p.Start(t.Context(), componenttest.NewNopHost()))
 	require.NoError(t, p.Shutdown(t.Context()))
 	info, err := os.Stat(filepath.Join(cfg.DataDir, policyfile.KeyFile))
 	require.NoError(t, err)

@@ -62,6 +62,8 @@ type state struct {
 	log      *zap.Logger
 	now      func() time.Time
 	policy   *policy.Policy
+	conds    *conditions
+	needsKey bool // the redaction key is made at the start
 	rules    []rule
 	tried    func(span ptrace.Span, rec *canon.Record, met bool, err error) // of each rule; nil: nobody asks
 	redactor *redact.Redactor
@@ -81,11 +83,31 @@ func newState(cfg *Config, set processor.Settings) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := policyfile.Load(cfg.PolicyFile, cfg.DataDir, policy.WithConditionCheck(conds.check))
+	p, needsKey, err := policyfile.Check(cfg.PolicyFile, cfg.DataDir, policy.WithConditionCheck(conds.check))
 	if err != nil {
 		return nil, err
 	}
-	return newStateWith(cfg, set, p, conds)
+	s, err := newStateWith(cfg, set, p, conds)
+	if err != nil {
+		return nil, err
+	}
+	s.conds, s.needsKey = conds, needsKey
+	return s, nil
+}
+
+// makeKey makes the redaction key of the demo policy and redacts with it. It is
+// called before the first request: a collector that is only validated makes none.
+func (s *state) makeKey() error {
+	p, err := policyfile.Load(s.cfg.PolicyFile, s.cfg.DataDir, policy.WithConditionCheck(s.conds.check))
+	if err != nil {
+		return err
+	}
+	redactor, _, err := newRedactor(p)
+	if err != nil {
+		return err
+	}
+	s.redactor, s.needsKey = redactor, false
+	return nil
 }
 
 // newStateWith makes the state for a policy that is read.
@@ -151,6 +173,11 @@ func (s *state) start(context.Context, component.Host) error {
 	defer s.shared.mu.Unlock()
 	if s.started {
 		return nil
+	}
+	if s.needsKey {
+		if err := s.makeKey(); err != nil {
+			return err
+		}
 	}
 	s.started = true
 	s.done.Add(1)
