@@ -9,7 +9,7 @@ import (
 // the passes of the derivation run, each in a file of its own:
 //
 //	merge → link → agents → runIDs → join        (all units of the input)
-//	lanes → kinds → fold → gates → tie → outcomes → steps → number   (one run)
+//	lanes → kinds → fold → gates → http, counted → words → tie → outcomes → steps → number   (one run)
 //
 // Nodes stand in the order of Step.Less, so an index comparison is a comparison
 // of (start, end, trace, span). No pass depends on the order of the input or on

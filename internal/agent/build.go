@@ -193,7 +193,7 @@ func (b *builder) attempt(to *Attempt, c *cand) {
 		m := b.model(c)
 		to.Input, to.Output = m.Input, m.Output
 		to.Inputs, to.Outputs = b.messages(c)
-		if !c.parts || c.outcome == OutcomeOK {
+		if !c.counted && (!c.parts || c.outcome == OutcomeOK) {
 			to.Tokens, to.CostNano, to.CostSource = m.Tokens, m.CostNano, m.CostSource
 		}
 	} else if c.op != OpGate {

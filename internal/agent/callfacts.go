@@ -33,6 +33,26 @@ type CallFacts struct {
 	// InputSize is the bytes of a model call's input as sent; 0 where no content
 	// was recorded.
 	InputSize int64
+
+	// Attempts is how many attempts of a model call its one span counts; 0 where
+	// it counts none.
+	Attempts uint8
+
+	// Words is what the span says of calls that it does not stand for.
+	Words []CallWord
+
+	// Open is what became of the calls of an agent's last model answer that
+	// neither span nor answer tells of: deferred, where the agent ended well, or
+	// refused. None where its dialect does not say.
+	Open Sign
+}
+
+// CallWord is what a span, as that of an agent, says of a call: that it waits for
+// a person (deferred), that it was turned away (refused).
+type CallWord struct {
+	ID      string
+	Sign    Sign
+	Outside bool // it waits for work outside, whose answer is its result
 }
 
 // ResultForm says of a recorded result what its hash does not.
@@ -82,7 +102,7 @@ type Value struct {
 	ID   bool // its name says that it is an id
 }
 
-// The most marks of each list that a row keeps.
+// The most marks, and words, of each list that a row keeps.
 const maxMarks = 32
 
 const callFactsVersion = 1
@@ -94,12 +114,16 @@ const (
 	factsHasTool
 	factsHasMarks
 	factsHasSize
+	factsHasAttempts
+	factsHasWords
+	factsHasOpen
 )
 
 // IsZero reports whether there is nothing to keep.
 func (f *CallFacts) IsZero() bool {
 	return f.Form == ResultFormUnset && !f.Decided && f.Decision == DecisionUnset && f.Way == SettlementUnset && f.Task == TaskUnset && f.Tool == "" &&
-		len(f.Made)+len(f.Values)+len(f.Entries)+len(f.Names) == 0 && !f.HashStated && f.InputSize == 0
+		len(f.Made)+len(f.Values)+len(f.Entries)+len(f.Names) == 0 && !f.HashStated && f.InputSize == 0 &&
+		f.Attempts == 0 && len(f.Words) == 0 && f.Open == SignNone
 }
 
 // Append encodes the facts; nothing where there are none. Of each list the first
@@ -120,13 +144,24 @@ func (f *CallFacts) Append(dst []byte) []byte {
 	set(f.Tool != "", factsHasTool)
 	set(marks, factsHasMarks)
 	set(f.InputSize != 0, factsHasSize)
+	set(f.Attempts != 0, factsHasAttempts)
+	set(len(f.Words) > 0, factsHasWords)
+	set(f.Open != SignNone, factsHasOpen)
 	dst = append(dst, callFactsVersion, byte(f.Task), head, byte(f.Form), byte(f.Decision), byte(f.Way))
 	if f.InputSize != 0 {
 		dst = binary.AppendVarint(dst, f.InputSize)
 	}
 	if f.Tool != "" {
-		dst = binary.AppendUvarint(dst, uint64(len(f.Tool)))
-		dst = append(dst, f.Tool...)
+		dst = appendText(dst, f.Tool)
+	}
+	if f.Attempts != 0 {
+		dst = append(dst, f.Attempts)
+	}
+	if len(f.Words) > 0 {
+		dst = appendWords(dst, f.Words)
+	}
+	if f.Open != SignNone {
+		dst = append(dst, byte(f.Open))
 	}
 	if !marks {
 		return dst
@@ -152,6 +187,24 @@ func (f *CallFacts) Append(dst []byte) []byte {
 	return dst
 }
 
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+func appendWords(dst []byte, words []CallWord) []byte {
+	words = words[:min(len(words), maxMarks)]
+	dst = append(dst, byte(len(words)))
+	for i := range words {
+		w := &words[i]
+		outside := byte(0)
+		if w.Outside {
+			outside = 1
+		}
+		dst = append(appendText(dst, w.ID), byte(w.Sign), outside)
+	}
+	return dst
+}
+
 // ParseCallFacts reads what Append wrote. Of anything else nothing is taken.
 func ParseCallFacts(s string) CallFacts {
 	r := factReader{s: s}
@@ -169,8 +222,17 @@ func ParseCallFacts(s string) CallFacts {
 	if head&factsHasTool != 0 {
 		f.Tool = r.text()
 	}
+	if head&factsHasAttempts != 0 {
+		f.Attempts = r.byte()
+	}
+	if head&factsHasWords != 0 {
+		f.Words = r.words()
+	}
+	if head&factsHasOpen != 0 {
+		f.Open = Sign(r.byte())
+	}
 	if head&factsHasMarks != 0 {
-		for range r.byte() {
+		for range r.count() {
 			f.Values = append(f.Values, Value{ID: r.byte() == 1, Name: r.mark(), Mark: r.mark()})
 			if r.bad {
 				break
@@ -178,10 +240,19 @@ func ParseCallFacts(s string) CallFacts {
 		}
 		f.Made, f.Entries, f.Names = r.marks(), r.marks(), r.marks()
 	}
-	if r.bad || f.Form > ResultFormPage || f.Decision > DecisionNotApplied || f.Way > SettlementNotApplied || f.Task > TaskFailed {
+	if r.bad || f.Form > ResultFormPage || f.Decision > DecisionNotApplied || f.Way > SettlementNotApplied || f.Task > TaskFailed || f.Open > SignReceipt {
 		return CallFacts{}
 	}
 	return f
+}
+
+// factsHead is the byte of encoded facts that says which of them there are; 0 for
+// none.
+func factsHead(facts string) byte {
+	if len(facts) < 3 || facts[0] != callFactsVersion {
+		return 0
+	}
+	return facts[2]
 }
 
 // taskOf reads the status of a task out of encoded facts.
@@ -209,6 +280,16 @@ func (r *factReader) byte() byte {
 	return b
 }
 
+// count reads the length of a list.
+func (r *factReader) count() byte {
+	n := r.byte()
+	if n > maxMarks {
+		r.bad = true
+		return 0
+	}
+	return n
+}
+
 func (r *factReader) varint() int64 {
 	var buf [binary.MaxVarintLen64]byte
 	n := copy(buf[:], r.s)
@@ -234,6 +315,18 @@ func (r *factReader) text() string {
 	return strings.Clone(text)
 }
 
+func (r *factReader) words() (list []CallWord) {
+	for range r.count() {
+		w := CallWord{ID: r.text(), Sign: Sign(r.byte()), Outside: r.byte() == 1}
+		r.bad = r.bad || w.Sign > SignReceipt
+		if r.bad {
+			break
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
 func (r *factReader) mark() Mark {
 	var buf [8]byte
 	if copy(buf[:], r.s) < len(buf) {
@@ -245,7 +338,7 @@ func (r *factReader) mark() Mark {
 }
 
 func (r *factReader) marks() (list []Mark) {
-	for range r.byte() {
+	for range r.count() {
 		list = append(list, r.mark())
 		if r.bad {
 			break

@@ -16,6 +16,8 @@ func TestCallFactsComeBackAsTheyWere(t *testing.T) {
 		"a model's":    {InputSize: 70_000},
 		"a person's":   {Decided: true, Decision: agent.DecisionEdited, Tool: "wire", Entries: []agent.Mark{1, 2, 3}},
 		"a look's":     {Way: agent.SettlementNotApplied, Task: agent.TaskFailed, Values: []agent.Value{{Name: 1, Mark: 2, ID: true}, {Name: 3, Mark: 4}}},
+		"an agent's":   {Words: []agent.CallWord{{ID: "call_1", Sign: agent.SignDeferred, Outside: true}, {ID: "", Sign: agent.SignRefused}}, Open: agent.SignDeferred},
+		"attempts":     {Attempts: 3, InputSize: 9},
 		"all of it": {
 			Form: agent.ResultFormPage, Decided: true, Decision: agent.DecisionRejected, Way: agent.SettlementApplied, Task: agent.TaskReceipt, Made: []agent.Mark{9},
 			Tool: strings.Repeat("t", 300), Values: []agent.Value{{Name: 1, Mark: 2, ID: true}}, Entries: []agent.Mark{7}, Names: []agent.Mark{8}, HashStated: true, InputSize: 1 << 40,
@@ -33,10 +35,11 @@ func TestCallFactsComeBackAsTheyWere(t *testing.T) {
 }
 
 func TestCallFactsKeepABoundedNumberOfMarks(t *testing.T) {
-	f := agent.CallFacts{Entries: make([]agent.Mark, 1000), Values: make([]agent.Value, 1000)}
+	f := agent.CallFacts{Entries: make([]agent.Mark, 1000), Values: make([]agent.Value, 1000), Words: make([]agent.CallWord, 1000)}
 	got := agent.ParseCallFacts(string(f.Append(nil)))
 	require.Len(t, got.Entries, 32)
 	require.Len(t, got.Values, 32)
+	require.Len(t, got.Words, 32)
 }
 
 func FuzzCallFacts(f *testing.F) {

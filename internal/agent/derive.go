@@ -98,7 +98,10 @@ type cand struct {
 	answer  *CallAnswer    // what a later input says of it
 	noSpan  bool
 	seen    bool
-	parts   bool // one of several attempts inside one model span
+	parts   bool // one of several attempts inside one model span, each a request
+	counted bool // an attempt that its span only counts
+	early   bool // an attempt of a model call before the last one
+	waits   bool // its span only waits: nothing ran
 	unsafe  bool
 }
 
@@ -113,6 +116,8 @@ type builder struct {
 	requests []request
 	steps    []stepGroup
 	turns    []Turn
+	words    map[string]CallWord // by call id
+	openEnds []openEnd
 }
 
 // derive runs the passes over one run; nil if it is none.
@@ -127,6 +132,8 @@ func (a *arena) derive(g int32) *Run {
 	b.foldTools()
 	b.joinGates()
 	b.collectHTTP()
+	b.splitByCount()
+	b.hear()
 	b.tie()
 	b.outcomes()
 	b.receipts()

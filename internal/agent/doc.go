@@ -10,10 +10,9 @@
 //	Steps + message facts + log content → Runs → Run → RunStep → Attempt
 //
 // The rules are those of the project's span conventions (docs/conventions.md),
-// one pass a file, in the order that arena.go and derive.go show. Not derived here: attempts of a model
-// call that one span only counts or lists as events, deferral that nothing but a
-// person's step tells of, a hand-off of which neither span nor request is here,
-// and the linking of evaluations.
+// one pass a file, in the order that arena.go and derive.go show. Not derived
+// here: a hand-off of which neither span nor request is here, and the linking of
+// evaluations.
 //
 // The package knows no telemetry format, no policy, no store and no clock; it
 // imports the standard library only.

@@ -88,7 +88,7 @@ func (b *builder) splitByRequests(i int) {
 			part.frame = whole.node
 		}
 		part.start, part.end = s.Start, s.End
-		if n == 0 {
+		if part.early = n < len(sent)-1; !part.early {
 			b.cands[i] = part
 		} else {
 			b.cands = append(b.cands, part)

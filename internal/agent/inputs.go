@@ -22,7 +22,7 @@ func (b *builder) scanInputs() map[answerKey][]answered {
 	lanes := make([]laneInput, len(b.lanes))
 	for i := range b.cands {
 		c := &b.cands[i]
-		if c.gone || c.op != OpModel || c.part > 1 {
+		if c.gone || c.op != OpModel || c.early {
 			continue
 		}
 		var input []Ref

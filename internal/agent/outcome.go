@@ -41,8 +41,13 @@ func (b *builder) outcome(c *cand) Outcome {
 		return OutcomeUnset
 	case c.parts:
 		return b.outcomeOfPart(c)
+	case c.counted:
+		return OutcomeError
 	}
 	sign := b.sign(c)
+	if c.waits {
+		sign = SignDeferred
+	}
 	if sign != SignDeferred && sign != SignRefused && c.class == classTool && len(c.http) > 0 {
 		if o, ok := b.judgeRequests(c); ok {
 			return o

@@ -266,6 +266,21 @@ func setField(t testing.TB, s *agent.Step, name, value string) {
 			}
 		}
 		ok = true
+	case "counts":
+		n, err := strconv.ParseUint(value, 10, 8)
+		require.NoError(t, err)
+		s.Facts, ok = encoded(agent.CallFacts{Attempts: uint8(n)}), true
+	case "open":
+		f := agent.ParseCallFacts(s.Facts)
+		f.Open, ok = agent.ParseSign(value)
+		s.Facts = encoded(f)
+	case "says": // CALL:SIGN[:outside]
+		p := append(strings.Split(value, ":"), "")
+		f := agent.ParseCallFacts(s.Facts)
+		w := agent.CallWord{ID: p[0], Outside: p[2] == "outside"}
+		w.Sign, ok = agent.ParseSign(p[1])
+		f.Words = append(f.Words, w)
+		s.Facts = encoded(f)
 	case "attempt", "status", "tokens":
 		n, err := strconv.ParseInt(value, 10, 32)
 		require.NoError(t, err)
@@ -284,6 +299,8 @@ func setField(t testing.TB, s *agent.Step, name, value string) {
 	}
 	require.True(t, ok, "%s=%s", name, value)
 }
+
+func encoded(f agent.CallFacts) string { return string(f.Append(nil)) }
 
 // describe writes runs down as scenario files have them.
 func describe(runs []*agent.Run) string {

@@ -119,6 +119,9 @@ func JudgeSpan(e SpanEvidence) Sign {
 		return SignRefused
 	}
 	result := JudgeResult(e.Result)
+	if result == SignRefused || e.Failed && frameworkSign(e.Error.Text) == SignRefused {
+		return SignRefused
+	}
 	if e.Failed || (e.Exception && result != SignOK && result != SignReceipt) {
 		sign := JudgeError(e.Error)
 		// A result that is itself an error tells more than a bare exception.

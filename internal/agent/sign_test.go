@@ -150,3 +150,29 @@ func FuzzJudge(f *testing.F) {
 		}
 	})
 }
+
+func TestAFrameworksSentenceThatNothingRan(t *testing.T) {
+	for _, text := range []string{
+		"Unknown tool name: 'refund_order'. Available tools: 'get_order'", "Tool not executed - a final result was already processed.",
+		"Unknown tool: refund", "Error: Unknown tool: refund", "Error: Validation failed for input parameters: 1 validation error for X",
+		"Tool execution was not approved.", "Tool call limit reached. Tool call search_kb not executed.",
+		"Error: refund is not a valid tool, try one of [get_order].", "1 validation error:\n```json\n[]\n```",
+	} {
+		if got := agent.JudgeResult(agent.ResultEvidence{Recorded: true, Text: text}); got != agent.SignRefused {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+	for text, want := range map[string]agent.Sign{
+		"The customer wrote: Unknown tool name: hammer": agent.SignOK, "unknown tool": agent.SignOK, "Refunded; tool execution was not approved before.": agent.SignOK,
+		"this is not a valid tool, try one of the others": agent.SignOK, "Timed out after 5 seconds.": agent.SignLost, "Timed out after lunch.": agent.SignOK,
+		"Tool 'x' timed out after  seconds": agent.SignOK,
+	} {
+		if got := agent.JudgeResult(agent.ResultEvidence{Recorded: true, Text: text}); got != want {
+			t.Errorf("%q: %s, not %s", text, got, want)
+		}
+	}
+	contentOff := agent.SpanEvidence{Ended: true, Failed: true, Error: agent.ErrorEvidence{Type: "ValueError", Text: "Validation failed for input parameters: 1 error"}}
+	if got := agent.JudgeSpan(contentOff); got != agent.SignRefused {
+		t.Errorf("by the status: %s", got)
+	}
+}

@@ -31,8 +31,8 @@ func JudgeResult(r ResultEvidence) Sign {
 		return SignNone
 	}
 	text := strings.TrimSpace(r.Text)
-	if isFrameworkTimeout(text) {
-		return SignLost
+	if s := frameworkSign(text); s != SignNone {
+		return s
 	}
 	if r.IsError || startsAsError(text) {
 		return r.judge("", text, 0)
@@ -155,28 +155,6 @@ func startsAsError(text string) bool {
 		if strings.HasPrefix(strings.ToLower(rest), p) {
 			return true
 		}
-	}
-	return false
-}
-
-// isFrameworkTimeout: a text that is wholly a framework's sentence about a tool
-// that took too long.
-func isFrameworkTimeout(text string) bool {
-	if len(text) > 300 || strings.ContainsAny(text, "\n\r") {
-		return false
-	}
-	t := strings.TrimSuffix(strings.ToLower(text), ".")
-	name, rest, ok := strings.Cut(strings.TrimPrefix(t, "the "), " timed out after ")
-	if !ok || !strings.HasPrefix(name, "tool ") {
-		return false
-	}
-	number, unit, ok := strings.Cut(rest, " ")
-	if !ok || strings.Trim(number, "0123456789.") != "" {
-		return false
-	}
-	switch unit {
-	case "s", "second", "seconds", "ms", "milliseconds", "minutes":
-		return true
 	}
 	return false
 }

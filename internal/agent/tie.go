@@ -12,7 +12,8 @@ type request struct {
 	model  int32 // the candidate that asked
 	pos    int   // position in its answer
 	lane   int32
-	used   bool  // an execution of it is here
+	used   bool  // a span of it is here
+	waited bool  // the last of them only waited: the execution may still come
 	cand   int32 // the last of them; -1 for none
 	answer *answered
 }
@@ -57,7 +58,7 @@ func (b *builder) tie() {
 func (b *builder) collectRequests() {
 	for i := range b.cands {
 		c := &b.cands[i]
-		if c.gone || c.op != OpModel || c.part > 1 {
+		if c.gone || c.op != OpModel || c.early {
 			continue
 		}
 		for _, at := range b.members(c) {
@@ -152,6 +153,7 @@ func (b *builder) tieTo(n, i int32) {
 	r, c := &b.requests[n], &b.cands[i]
 	c.request = r.call
 	r.used, r.cand = true, i
+	r.waited = c.waits || b.sign(c) == SignDeferred
 	if c.callID == "" {
 		c.callID = r.call.ID
 	}
@@ -204,7 +206,7 @@ func (b *builder) pickOpen(list []int32, c *cand, ownLane bool) int32 {
 			continue
 		}
 		seen++
-		if r.used || (ownLane && r.lane != c.lane) || !sameTool(r.call.Tool, c.tool) {
+		if r.used && !r.waited || (ownLane && r.lane != c.lane) || !sameTool(r.call.Tool, c.tool) {
 			continue
 		}
 		if best >= 0 && b.requests[best].model != r.model {
@@ -218,7 +220,7 @@ func (b *builder) pickOpen(list []int32, c *cand, ownLane bool) int32 {
 				if q.model != r.model {
 					break
 				}
-				if !q.used && q.lane == r.lane && q.call.Arguments.Digest.Same(c.args.Digest) {
+				if (!q.used || q.waited) && q.lane == r.lane && q.call.Arguments.Digest.Same(c.args.Digest) {
 					best = list[k]
 				}
 			}

@@ -72,6 +72,12 @@ func (b *builder) unseenCall(r *request, kinds map[string]cand) (cand, bool) {
 		c.seen, c.outcome = true, OutcomeOK
 		return c, true
 	}
+	if w := b.wordOn(r); w.Sign != SignNone {
+		if c.outcome = outcomeByWord(w, r.answer != nil); c.outcome != OutcomeUnset {
+			c.seen = true
+			return c, true
+		}
+	}
 	if r.answer != nil {
 		c.seen, c.answer = true, r.answer.answer
 		c.result = r.answer.answer.Result

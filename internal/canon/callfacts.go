@@ -2,6 +2,7 @@ package canon
 
 import (
 	"encoding/binary"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -32,12 +33,16 @@ func (a *Analyzer) CallFacts(rec *Record, looks, hashStated bool) {
 	switch s.Op {
 	case agent.OpModel:
 		f.InputSize = a.inputSize()
+		f.Attempts = uint8(max(0, min(rec.stated.Attempts, math.MaxUint8)))
+	case agent.OpAgent, agent.OpWorkflow:
+		f.Open = rec.stated.Open
 	case agent.OpTool, agent.OpRetrieval, agent.OpHuman, agent.OpNone, agent.OpGate, agent.OpHandoff:
 		a.toolFacts(s, looks || s.Kind == agent.KindReconcile)
 		f.HashStated = hashStated
 	default:
 		return
 	}
+	f.Words = rec.stated.Words
 	if !f.IsZero() {
 		a.form = f.Append(a.form[:0])
 		s.Facts = string(a.form)

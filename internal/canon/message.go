@@ -6,7 +6,8 @@ import (
 )
 
 // extractor reads one message, in any of the shapes that are about: OTel's
-// parts, OpenAI's content and tool_calls, Anthropic's blocks, the AI SDK's parts.
+// parts, OpenAI's content and tool_calls, its Responses' items, Anthropic's
+// blocks, Bedrock's, Gemini's and the AI SDK's parts.
 //
 // From it come the facts that the rules need and the comparison form of the
 // message: role, texts, calls and answers in their order, without call ids,
@@ -41,10 +42,15 @@ func (x *extractor) reset() {
 
 // message reads one message object. It reports whether the text was one.
 func (x *extractor) message(text string, fallback agent.Role) bool {
+	return x.read(text, fallback, true)
+}
+
+// read reads a message; outer: it may be the choice around one.
+func (x *extractor) read(text string, fallback agent.Role, outer bool) bool {
 	x.reset()
 	x.role = fallback
-	var parts, content, toolCalls, function string
-	var id, name, status string
+	var parts, content, toolCalls, function, message string
+	var id, name, status, typ string
 	isError := false
 	sc := cjson.Scan(text)
 	if sc.Kind() != cjson.KindObject {
@@ -58,6 +64,10 @@ func (x *extractor) message(text string, fallback agent.Role) bool {
 			}
 		case "parts":
 			parts = sc.Raw()
+		case "type":
+			typ = sc.Text()
+		case "message":
+			message = sc.Raw()
 		case "content":
 			content = sc.Raw()
 		case "tool_calls":
@@ -81,6 +91,17 @@ func (x *extractor) message(text string, fallback agent.Role) bool {
 	if !sc.End() {
 		return false
 	}
+	if outer && message != "" && message[0] == '{' && parts == "" && content == "" && toolCalls == "" {
+		return x.read(message, x.role, false)
+	}
+	switch typ {
+	case "function_call", "tool_call", "tool_use":
+		x.role = agent.RoleAssistant
+		return x.item(text)
+	case "function_call_output", "tool_result":
+		x.role = agent.RoleTool
+		return x.item(text)
+	}
 	x.form = append(x.form, byte('0'+x.role))
 	switch {
 	case parts != "":
@@ -98,25 +119,30 @@ func (x *extractor) message(text string, fallback agent.Role) bool {
 	return true
 }
 
-// holdsAnswers reports whether the content of a tool message is a list of parts
-// that answer calls, rather than an answer itself.
+// holdsAnswers reports whether the content of a tool's message is a list of
+// answers, each with the id of its call, rather than what the tool said.
 func holdsAnswers(content string) bool {
 	sc := cjson.Scan(content)
 	if sc.Kind() != cjson.KindArray {
 		return false
 	}
-	answers := false
-	for sc.Array(); sc.Next(); {
-		for sc.Object(); sc.Next(); {
-			if sc.Key() == "type" {
-				switch sc.Text() {
-				case "tool-result", "tool_result", "tool_call_response", "function_call_output":
-					answers = true
-				}
-			}
-		}
+	sc.Array()
+	if !sc.Next() || sc.Kind() != cjson.KindObject {
+		return false
 	}
-	return answers
+	switch p := readPart(sc.Raw()); p.typ {
+	case "tool_call_response", "tool_result", "function_call_output", "tool-result", "server_tool_call_response":
+		return p.id != ""
+	}
+	return false
+}
+
+// item reads an item that stands among messages without a message around it.
+func (x *extractor) item(text string) bool {
+	x.form = append(x.form, byte('0'+x.role))
+	x.part(text)
+	x.form = append(x.form, markEnd)
+	return true
 }
 
 // RoleOf reads the role of a message, in the spellings that are about.
@@ -157,17 +183,29 @@ func (x *extractor) parts(raw string) {
 // part is what one part or block says.
 type part struct {
 	typ, id, name, arguments, response, content, text, function string
-	isError                                                     bool
+
+	wrapped, wrappedType string // a call or an answer under a name of its own
+	isError              bool
 }
 
 func readPart(raw string) part {
+	p := readFields(raw)
+	if p.typ != "" || p.wrapped == "" || p.wrapped[0] != '{' {
+		return p
+	}
+	inner := readFields(p.wrapped)
+	inner.typ, inner.wrapped = p.wrappedType, ""
+	return inner
+}
+
+func readFields(raw string) part {
 	var p part
 	sc := cjson.Scan(raw)
 	for sc.Object(); sc.Next(); {
 		switch sc.Key() {
 		case "type":
 			p.typ = sc.Text()
-		case "id", "tool_call_id", "tool_use_id", "call_id", "toolCallId":
+		case "id", "tool_call_id", "tool_use_id", "call_id", "toolUseId", "toolCallId":
 			// tool_use_id names the call that a block answers; id would be its own.
 			if v := sc.Key(); v != "id" || p.id == "" {
 				p.id = nonNull(sc.Text())
@@ -185,7 +223,13 @@ func readPart(raw string) part {
 		case "function":
 			p.function = sc.Raw()
 		case "is_error", "isError":
-			p.isError = sc.Raw() == "true"
+			p.isError = p.isError || sc.Raw() == "true"
+		case "status":
+			p.isError = p.isError || sc.Text() == "error"
+		case "toolUse", "function_call", "functionCall": // Bedrock, Gemini
+			p.wrapped, p.wrappedType = sc.Raw(), "tool_call"
+		case "toolResult", "function_response", "functionResponse":
+			p.wrapped, p.wrappedType = sc.Raw(), "tool_call_response"
 		}
 	}
 	return p
@@ -405,7 +449,7 @@ func ResultText(raw string) (text string, isError bool) {
 	n := 0
 	for sc.Array(); sc.Next(); {
 		p := readPart(sc.Raw())
-		if n++; n > 1 || p.typ != "text" || p.text == "" {
+		if n++; n > 1 || p.typ != "text" && p.typ != "" || p.text == "" {
 			return raw, isError
 		}
 		text = cjson.Text(p.text)

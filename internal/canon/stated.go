@@ -28,10 +28,20 @@ type Stated struct {
 	ResultError bool // the dialect marks the result as an error
 	NoException bool // its exception events are control flow
 
+	// Words is what the span says of calls that it does not stand for; Open is
+	// what became of the calls of an agent's last model answer that nothing else
+	// tells of: deferred, if the agent ended well, or refused.
+	Words []agent.CallWord
+	Open  agent.Sign
+
+	// Attempts is how many attempts of a model call the span counts; 0 where it
+	// counts none. Those before the last failed.
+	Attempts int
+
 	// Effect is what a database or RPC span shows of its operation: evidence for
 	// the tool call above it.
 	Effect agent.Effect
 }
 
 // Reset empties it for the next span.
-func (s *Stated) Reset() { *s = Stated{Ended: true} }
+func (s *Stated) Reset() { *s = Stated{Ended: true, Words: s.Words[:0]} }

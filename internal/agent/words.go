@@ -1,0 +1,92 @@
+package agent
+
+// openEnd is an agent whose dialect says what became of the calls of its last
+// model answer that nothing else tells of.
+type openEnd struct {
+	agent int32 // its span
+	sign  Sign
+	last  int32 // its last model call, a candidate; -1 if it has none
+}
+
+// hear collects what spans say of calls that they do not stand for (conventions,
+// "Outcome": a call that a span of the agent, its root, a human step or a later
+// answer names as waiting, denied, unknown or beyond a limit). Of two that speak
+// of one call the later one is right.
+func (b *builder) hear() {
+	for _, at := range b.g.nodes {
+		head := factsHead(b.a.steps[at].Facts)
+		if head&(factsHasWords|factsHasOpen) == 0 {
+			continue
+		}
+		f := ParseCallFacts(b.a.steps[at].Facts)
+		for _, w := range f.Words {
+			if w.ID == "" || w.Sign == SignNone {
+				continue
+			}
+			if b.words == nil {
+				b.words = map[string]CallWord{}
+			}
+			b.words[w.ID] = w
+		}
+		if f.Open == SignRefused || f.Open == SignDeferred && endedSign(b.a.steps[at]) == SignOK {
+			b.openEnds = append(b.openEnds, openEnd{at, f.Open, noSpan})
+		}
+	}
+	if len(b.openEnds) > 0 {
+		b.awaited()
+	}
+}
+
+// awaited finds the last model call of each agent with an open end, and the tool
+// spans behind it that only wait: they show neither result nor error.
+func (b *builder) awaited() {
+	ends := make(map[int32]*openEnd, len(b.openEnds))
+	for n := range b.openEnds {
+		ends[b.openEnds[n].agent] = &b.openEnds[n]
+	}
+	for i := range b.cands {
+		c := &b.cands[i]
+		e := ends[b.a.nodes[c.node].agent]
+		if e != nil && !c.gone && c.op == OpModel && (e.last < 0 || b.cands[e.last].start <= c.start) {
+			e.last = int32(i)
+		}
+	}
+	for i := range b.cands {
+		c := &b.cands[i]
+		e := ends[b.a.nodes[c.node].agent]
+		if e == nil || e.sign != SignDeferred || c.gone || c.op != OpTool || b.a.nodes[c.node].below {
+			continue
+		}
+		behind := e.last < 0 || b.cands[e.last].start <= c.start
+		c.waits = behind && c.args.State != RecordedNot && c.result.State == RecordedNot && (b.sign(c) == SignOK || b.sign(c) == SignNone)
+	}
+}
+
+// wordOn is what the run's spans say of a call that has no span.
+func (b *builder) wordOn(r *request) (w CallWord) {
+	if w = b.words[r.call.ID]; w.Sign != SignNone {
+		return w
+	}
+	for n := range b.openEnds {
+		if e := &b.openEnds[n]; e.last == r.model {
+			return CallWord{Sign: e.sign}
+		}
+	}
+	return CallWord{}
+}
+
+// outcomeByWord is the outcome of a call without a span that a word is known of;
+// unset where the word does not decide. Answered without having run, a call that
+// waited for a person was turned away; one that waited for work outside has its
+// answer.
+func outcomeByWord(w CallWord, answered bool) Outcome {
+	switch {
+	case w.Sign == SignRefused:
+		return OutcomeRefused
+	case w.Sign == SignDeferred && !answered:
+		return OutcomeDeferred
+	case w.Sign == SignDeferred && !w.Outside:
+		return OutcomeRefused
+	}
+	return OutcomeUnset
+}
