@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,9 +64,11 @@ func TestTheRealRunsGetNoFindingThatAPersonWouldReject(t *testing.T) {
 	runs := agent.Runs(p.input)
 	require.Len(t, runs, 100)
 	repeats := 0
+	var rows []string
 	for _, r := range runs {
 		for _, f := range detect.Run(detect.Input{Run: r, Policy: p.policy}) {
 			requireSound(t, &f)
+			rows = append(rows, fmt.Sprintf("%s %s %s %d", r.ID[:8], f.Kind, f.Tool, len(f.Evidence)))
 			require.NotEqual(t, agent.SeverityCritical, f.Severity, f.Message)
 			switch f.Kind {
 			case "loop.repeat":
@@ -76,4 +80,24 @@ func TestTheRealRunsGetNoFindingThatAPersonWouldReject(t *testing.T) {
 		}
 	}
 	require.Equal(t, loops, repeats)
+	slices.Sort(rows)
+	require.Equal(t, documented(t), rows, "docs/findings-on-tau-bench.md lists them all")
+}
+
+// documented reads the rows of the table in docs/findings-on-tau-bench.md.
+func documented(t *testing.T) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "findings-on-tau-bench.md"))
+	require.NoError(t, err)
+	var rows []string
+	for _, line := range strings.Split(string(data), "\n") {
+		cells := strings.Split(line, " | ")
+		if len(cells) < 5 || !strings.HasPrefix(cells[0], "| `") {
+			continue
+		}
+		require.NotEmpty(t, strings.Trim(cells[4], " |"), "a sentence on whether a person would agree")
+		rows = append(rows, strings.Join([]string{strings.Trim(cells[0], "| `"), strings.Trim(cells[1], "`"), strings.Trim(cells[2], "`"), cells[3]}, " "))
+	}
+	slices.Sort(rows)
+	return rows
 }
