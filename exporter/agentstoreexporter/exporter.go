@@ -94,8 +94,8 @@ func (e *storeExporter) traces(ctx context.Context, td ptrace.Traces) (xexporter
 	return req, nil
 }
 
-// logs reads annotated log records into a request. Records without content of
-// a model call are none of ours.
+// logs reads annotated log records into a request: content of model calls, and
+// findings that no span could carry. Other records are none of ours.
 func (e *storeExporter) logs(ctx context.Context, ld plog.Logs) (xexporterhelper.Request, error) {
 	req := e.newRequest()
 	r := e.readers.Get().(*canon.Reader) //nolint:forcetypeassert // the pool's own
@@ -106,6 +106,10 @@ func (e *storeExporter) logs(ctx context.Context, ld plog.Logs) (xexporterhelper
 		for _, sl := range rl.ScopeLogs().All() {
 			r.Scope(sl.Scope())
 			for _, record := range sl.LogRecords().All() {
+				if f, ok := r.FindingOf(record); ok {
+					req.batch.AddLateFinding(f)
+					continue
+				}
 				for _, m := range r.Log(record) {
 					if m.Body.Expires == 0 {
 						missing++

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exportertest"
 	"go.opentelemetry.io/collector/extension/extensiontest"
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
@@ -80,6 +81,29 @@ func TestAFindingIsStoredWithTheSpanThatCarriesIt(t *testing.T) {
 		got, err := s.Tenant("acme").Findings(t.Context(), store.FindingFilter{Kind: "key.duplicate"})
 		require.NoError(t, err)
 		return len(got) == 1 && got[0].ID == f.ID
+	}, 10*time.Second, 20*time.Millisecond)
+}
+
+func TestAFindingThatCameAsALogRecordIsStored(t *testing.T) {
+	s := openStore(t)
+	cfg := createDefaultConfig().(*Config)
+	set := exportertest.NewNopSettings(NewFactory().Type())
+	e, err := NewFactory().CreateLogs(t.Context(), set, cfg)
+	require.NoError(t, err)
+	require.NoError(t, e.Start(t.Context(), hostWith(s, nil)))
+	t.Cleanup(func() { require.NoError(t, e.Shutdown(context.WithoutCancel(t.Context()))) })
+	f := agent.Finding{
+		ID: agent.FindingID{8}, Tenant: "late", Run: "run", Kind: "key.missing", Severity: agent.SeverityWarning, Status: agent.StatusOpen,
+		DetectedAt: time.Now().UnixNano(), Message: "no key", Evidence: []agent.Evidence{{Unit: "u", Trace: agent.TraceID{1}, Span: agent.SpanID{2}, Attempt: 1}},
+	}
+	ld := plog.NewLogs()
+	rl := ld.ResourceLogs().AppendEmpty()
+	rl.Resource().Attributes().PutStr(canon.Tenant, "late")
+	canon.WriteFindingLog(rl.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty(), &f)
+	require.NoError(t, e.ConsumeLogs(t.Context(), ld))
+	require.Eventually(t, func() bool {
+		got, err := s.Tenant("late").Findings(t.Context(), store.FindingFilter{Kind: "key.missing"})
+		return err == nil && len(got) == 1 && got[0].ID == f.ID && got[0].Message == f.Message
 	}, 10*time.Second, 20*time.Millisecond)
 }
 

@@ -16,7 +16,7 @@ func (r *Reader) events(span ptrace.Span) {
 		ev := evs.At(i)
 		name := ev.Name()
 		if name == FindingEvent {
-			if f, ok := readFinding(s.Tenant, ev); ok {
+			if f, ok := readFinding(s.Tenant, ev.Timestamp(), ev.Attributes()); ok {
 				rec.Findings = append(rec.Findings, f)
 			}
 			continue

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -19,7 +20,55 @@ func WriteFinding(span ptrace.Span, f *agent.Finding) {
 	ev := findingEvent(span, f.ID.String())
 	ev.SetName(FindingEvent)
 	ev.SetTimestamp(pcommon.Timestamp(max(f.DetectedAt, 0))) // not negative
-	at := ev.Attributes()
+	writeFinding(ev.Attributes(), f)
+}
+
+// WriteFindingLog makes a log record of a finding that no span on its way can
+// carry: it names the last span of its evidence.
+func WriteFindingLog(lr plog.LogRecord, f *agent.Finding) {
+	lr.SetEventName(FindingEvent)
+	lr.SetTimestamp(pcommon.Timestamp(max(f.DetectedAt, 0))) // not negative
+	lr.SetSeverityNumber(severityNumber(f.Severity))
+	lr.SetSeverityText(f.Severity.String())
+	lr.Body().SetStr(f.Message)
+	if n := len(f.Evidence); n > 0 {
+		lr.SetTraceID(pcommon.TraceID(f.Evidence[n-1].Trace))
+		lr.SetSpanID(pcommon.SpanID(f.Evidence[n-1].Span))
+	}
+	writeFinding(lr.Attributes(), f)
+}
+
+func severityNumber(s agent.Severity) plog.SeverityNumber {
+	switch s {
+	case agent.SeverityCritical:
+		return plog.SeverityNumberError
+	case agent.SeverityWarning:
+		return plog.SeverityNumberWarn
+	default:
+		return plog.SeverityNumberInfo
+	}
+}
+
+// FindingOf reads a log record that WriteFindingLog made; false if it is none.
+func (r *Reader) FindingOf(lr plog.LogRecord) (agent.Finding, bool) {
+	if lr.EventName() != FindingEvent {
+		return agent.Finding{}, false
+	}
+	return readFinding(r.tenant, lr.Timestamp(), lr.Attributes())
+}
+
+// StripLog removes what only the processor may write, whoever sent it: facts,
+// and the name by which a record is a finding.
+func StripLog(lr plog.LogRecord) {
+	at := lr.Attributes()
+	at.Remove(Facts)
+	at.Remove(Redacted)
+	if lr.EventName() == FindingEvent {
+		lr.SetEventName("")
+	}
+}
+
+func writeFinding(at pcommon.Map, f *agent.Finding) {
 	at.Clear()
 	at.EnsureCapacity(12)
 	at.PutStr(FindingID, f.ID.String())
@@ -87,11 +136,11 @@ func appendWaste(dst []byte, w agent.Waste) []byte {
 	return append(dst, '}')
 }
 
-// readFinding reads a finding event; false if it has no readable id.
-func readFinding(tenant string, ev ptrace.SpanEvent) (agent.Finding, bool) {
-	f := agent.Finding{Tenant: tenant, DetectedAt: instant(ev.Timestamp())}
+// readFinding reads the attributes of a finding; false if it has no readable id.
+func readFinding(tenant string, detected pcommon.Timestamp, at pcommon.Map) (agent.Finding, bool) {
+	f := agent.Finding{Tenant: tenant, DetectedAt: instant(detected)}
 	ok := false
-	for k, v := range ev.Attributes().All() {
+	for k, v := range at.All() {
 		s := text(v)
 		switch k {
 		case FindingID:

@@ -139,6 +139,13 @@ func (b *Batch) AddFinding(f agent.Finding) {
 	b.items[len(b.items)-1][tableFindings]++
 }
 
+// AddLateFinding adds a finding of the stream as an item of its own: no span of
+// the batch carries it.
+func (b *Batch) AddLateFinding(f agent.Finding) {
+	b.findings.append(&f, 0)
+	b.end()
+}
+
 func (b *Batch) addKey(unit uint64, tenant, id, service string, k unitKey, started, expires int64) {
 	if k.role.repeats() && !b.fresh(keyOf(unit, service, k, weekOf(expires))) {
 		return
@@ -169,7 +176,7 @@ func (b *Batch) end() {
 	b.items = append(b.items, e)
 }
 
-// Len is the number of spans and log records.
+// Len is the number of items: spans, messages from log records, late findings.
 func (b *Batch) Len() int { return len(b.items) }
 
 // Spans is the number of spans.

@@ -32,6 +32,7 @@ func NewFactory() processor.Factory {
 			if err != nil {
 				return nil, err
 			}
+			s.late.set(next)
 			return processorhelper.NewLogs(ctx, set, cfg, next, s.processLogs, s.options()...)
 		}, component.StabilityLevelBeta),
 	)

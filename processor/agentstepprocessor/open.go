@@ -41,20 +41,22 @@ func (o *openRuns) add(b *batch, now int64) []assemble.Verdict {
 	return o.runs.Add(assemble.Batch{Steps: b.steps, Facts: b.facts, Logs: b.logs}, now)
 }
 
-// due gives the judgements that were put off, and lets quiet runs go. What is
-// new in them has no span to stand on: it waits for the next one of its run.
+// due gives the judgements that were put off, and lets quiet runs go.
 func (o *openRuns) due(now int64) []assemble.Verdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	verdicts := o.runs.Due(now)
-	for i := range verdicts {
-		for j := range verdicts[i].Fresh {
-			if len(o.owed) < maxOwed {
-				o.owed[verdicts[i].Fresh[j].ID] = struct{}{}
-			}
+	return o.runs.Due(now)
+}
+
+// owe notes findings that wait for the next span of their run.
+func (o *openRuns) owe(findings []agent.Finding) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range findings {
+		if len(o.owed) < maxOwed {
+			o.owed[findings[i].ID] = struct{}{}
 		}
 	}
-	return verdicts
 }
 
 // pay reports whether a finding still waits for a span, and forgets it.

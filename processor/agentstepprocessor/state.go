@@ -70,6 +70,7 @@ type state struct {
 	metrics  *metrics
 	workers  chan *worker
 	open     *openRuns
+	late     lateFindings
 
 	tenants sync.Map // of *tenantProtector, by tenant
 	badSpan sync.Once
@@ -199,11 +200,15 @@ func (s *state) tick() {
 	}
 }
 
-// due raises what only time can raise. Its findings have no span here any more:
-// they are counted, and the sweep writes them down.
+// due raises what was put off and what only time can raise. No span here carries
+// its findings: they go on as log records, or wait for a span of their run.
 func (s *state) due(now time.Time) {
+	ctx := context.Background()
 	for _, v := range s.open.due(now.UnixNano()) {
-		s.countFindings(context.Background(), v.Fresh)
+		s.countFindings(ctx, v.Fresh)
+		if !s.late.send(ctx, v.Fresh) {
+			s.open.owe(v.Fresh)
+		}
 	}
 }
 

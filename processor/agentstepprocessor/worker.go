@@ -314,8 +314,7 @@ func (w *worker) logRecord(lr plog.LogRecord, ordinal int) *canon.Record {
 	g := &w.guard
 	g.reset()
 	at := lr.Attributes()
-	at.Remove(canon.Facts)
-	at.Remove(canon.Redacted)
+	canon.StripLog(lr)
 	kind := dialect.NormalizeLog(lr)
 	w.analyzer.Begin(w.tenant, g.protect, 0)
 	for k, v := range at.All() {
