@@ -33,14 +33,8 @@ func (o *Open) joinByCall(g *group, s *agent.Step) *group {
 				}
 			}
 		}
-		for i := len(s.Model.Context) - 1; i >= 0; i-- {
-			f := g.facts[s.Model.Context[i]]
-			if f == nil || len(f.Answers) == 0 || f.UserText {
-				break
-			}
-			for k := range f.Answers {
-				g = o.noteCall(g, s.Service, f.Answers[k].ID, false)
-			}
+		if len(s.Model.Context) > 0 && !g.hasBegun(s) {
+			g = o.noteAnswers(g, s)
 		}
 	case agent.OpTool:
 		if s.Sign != agent.SignDeferred && s.Sign != agent.SignRefused {
@@ -49,6 +43,40 @@ func (o *Open) joinByCall(g *group, s *agent.Step) *group {
 	default:
 	}
 	return g
+}
+
+// noteAnswers notes the calls with whose answers a model input ends.
+func (o *Open) noteAnswers(g *group, s *agent.Step) *group {
+	for i := len(s.Model.Context) - 1; i >= 0; i-- {
+		f := g.facts[s.Model.Context[i]]
+		if f == nil || len(f.Answers) == 0 || f.UserText {
+			break
+		}
+		for k := range f.Answers {
+			g = o.noteCall(g, s.Service, f.Answers[k].ID, false)
+		}
+	}
+	return g
+}
+
+// lookBack is how many steps back an earlier model call of the unit is looked
+// for.
+const lookBack = 64
+
+// hasBegun reports whether the unit of a model call had an input before it: only
+// the first may go on with a call of another unit. Later ones repeat what the
+// unit itself has asked and run.
+func (g *group) hasBegun(s *agent.Step) bool {
+	if g.several {
+		return false
+	}
+	for i := len(g.steps) - 1; i >= max(0, len(g.steps)-lookBack); i-- {
+		x := g.steps[i]
+		if x.Op == agent.OpModel && x.Start < s.Start && len(x.Model.Context) > 0 && x.Trace == s.Trace && x.Unit == s.Unit {
+			return true
+		}
+	}
+	return false
 }
 
 func (o *Open) noteCall(g *group, service, id string, asks bool) *group {

@@ -144,6 +144,26 @@ func TestACallThatOneTraceAsksForAndAnotherRunsIsOneGroup(t *testing.T) {
 	}
 }
 
+// Runs that are played again, from a cache or a recording, have the call ids of
+// the first. Each asks and runs its calls itself.
+func TestRunsWithEqualCallIDsThatEachRunTheirOwnStayApart(t *testing.T) {
+	ask := &agent.MessageFacts{Ref: agent.Ref{1}, Calls: []agent.RequestedCall{{ID: "c1", Tool: "pay"}}}
+	answer := &agent.MessageFacts{Ref: agent.Ref{2}, Answers: []agent.CallAnswer{{ID: "c1"}}}
+	facts := map[agent.Ref]*agent.MessageFacts{ask.Ref: ask, answer.Ref: answer}
+	o := assemble.New(assemble.Limits{}, judge)
+	for i := range 20 {
+		trace := fmt.Sprint("t", i)
+		first, tool, second := span(trace, 1, 0), act(trace, 2, 50, ""), span(trace, 3, 100)
+		first.Op, first.Model.Context, first.Model.Outputs = agent.OpModel, []agent.Ref{{9}}, []agent.Ref{ask.Ref}
+		tool.Call.ID = "c1"
+		second.Op, second.Model.Context = agent.OpModel, []agent.Ref{{9}, ask.Ref, answer.Ref}
+		for _, s := range []*agent.Step{first, tool, second} {
+			o.Add(assemble.Batch{Steps: []*agent.Step{s}, Facts: facts}, int64(i))
+		}
+	}
+	require.Equal(t, 20, o.Stats().Groups)
+}
+
 func TestAJudgementThatWasPutOffIsDueInTime(t *testing.T) {
 	delay := 100 * time.Millisecond
 	o := assemble.New(assemble.Limits{Delay: delay}, func(r *agent.Run, _ func(string) []agent.Act) []agent.Finding {
