@@ -171,12 +171,13 @@ const lookBack = 64
 
 // tieByOrder: a tool span without a call id executes a request of its tool by
 // the latest model answer before it that has one without an execution, in its
-// lane, else in the run: equal arguments first, then in order.
+// lane, else in the run: equal arguments first, then in order. So does one with
+// an id, where requests are recorded without.
 func (b *builder) tieByOrder() {
 	var byTool map[string][]int32
 	for i := range b.cands {
 		c := &b.cands[i]
-		if c.gone || c.callID != "" || c.op != OpTool || c.tool == "" {
+		if c.gone || c.request != nil || c.op != OpTool || c.tool == "" {
 			continue
 		}
 		if byTool == nil {
@@ -206,7 +207,7 @@ func (b *builder) pickOpen(list []int32, c *cand, ownLane bool) int32 {
 			continue
 		}
 		seen++
-		if r.used && !r.waited || (ownLane && r.lane != c.lane) || !sameTool(r.call.Tool, c.tool) {
+		if r.used && !r.waited || (ownLane && r.lane != c.lane) || !sameTool(r.call.Tool, c.tool) || c.callID != "" && r.call.ID != "" {
 			continue
 		}
 		if best >= 0 && b.requests[best].model != r.model {

@@ -55,6 +55,7 @@ const (
 	markPlainID    // a tool call id that stands for "none"
 	markUsage      // token counts, or messages
 	markMetadata   // what an application says of its run under a client's prefix
+	markAgentsSDK  // instrumentation of the OpenAI Agents SDK
 )
 
 // look is what one pass over a span's attributes saw.
@@ -112,6 +113,8 @@ func (l *look) scope(scope string) {
 			l.marks |= markOpenLIT
 		case strings.HasPrefix(scope, "autogen "):
 			l.marks |= markAutoGen
+		case strings.HasSuffix(scope, "openai_agents"), strings.HasSuffix(scope, "openai-agents"):
+			l.marks |= markAgentsSDK
 		}
 	}
 }
@@ -266,10 +269,11 @@ func (l *look) operationOf(k string, v pcommon.Value) {
 
 // isPlainID: some clients write a word where they have no tool call id.
 func isPlainID(v pcommon.Value) bool {
-	if v.Type() != pcommon.ValueTypeStr {
-		return false
-	}
-	switch v.Str() {
+	return v.Type() == pcommon.ValueTypeStr && isNoID(v.Str())
+}
+
+func isNoID(id string) bool {
+	switch id {
 	case "", "unknown", "<not specified>", "None", "null", "undefined":
 		return true
 	}

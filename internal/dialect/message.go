@@ -27,13 +27,15 @@ func (l *messageList) begin(role string) {
 }
 
 // text adds a text part; an empty text says nothing and adds none.
-func (l *messageList) text(s string) {
+func (l *messageList) text(s string) { l.part("text", s) }
+
+// part adds a part of a type with content that is a text.
+func (l *messageList) part(typ, s string) {
 	if s == "" {
 		return
 	}
-	l.buf = comma(l.buf, l.from)
-	l.buf = cjson.AppendQuoted(append(l.buf, `{"type":"text","content":`...), s)
-	l.buf = append(l.buf, '}')
+	l.buf = cjson.AppendQuoted(append(comma(l.buf, l.from), `{"type":`...), typ)
+	l.buf = append(cjson.AppendQuoted(append(l.buf, `,"content":`...), s), '}')
 }
 
 // raw adds a part, or several with commas between, that are JSON already.
@@ -87,6 +89,24 @@ func (l *messageList) end(finish string) {
 	l.buf = append(l.buf, ']')
 	l.member(`,"finish_reason":`, finish)
 	l.buf = append(l.buf, '}')
+}
+
+// list gives the list as text; empty if it holds nothing.
+func (l *messageList) list() string {
+	if len(l.buf) == 0 {
+		return ""
+	}
+	return string(append(l.buf, ']'))
+}
+
+// whole adds a message that is JSON already.
+func (l *messageList) whole(message string) {
+	if len(l.buf) == 0 {
+		l.buf = append(l.buf, '[')
+	} else {
+		l.buf = append(l.buf, ',')
+	}
+	l.buf = append(l.buf, message...)
 }
 
 // put writes the list under a name that has no value yet; an empty list is none.

@@ -24,15 +24,20 @@ func metadataKey(k string) (string, bool) {
 
 // metadata is what an application, or LangGraph under it, says of its run.
 type metadata struct {
-	session, user, agent, checkpoint string
-	rank                             int // of the name that the session came under
+	session, user   string
+	agent           string // the agent in whose graph it runs
+	node            string // of a graph; empty on the graph itself
+	checkpoint      string // names the node's execution
+	integration     string // what kind of graph or chain it is
+	model, provider string // asked of a model
+	rank            int    // of the name that the session came under
 }
 
 const noSession = 3
 
 // read takes one key. A session goes under its own name first, then as a thread,
 // then as a conversation.
-func (m *metadata) read(key string, v pcommon.Value) {
+func (m *metadata) read(key, value string) {
 	rank := noSession
 	switch key {
 	case "sessionId", "session_id", "session.id":
@@ -42,16 +47,22 @@ func (m *metadata) read(key string, v pcommon.Value) {
 	case "conversationId", "conversation_id", "chatId", "chat_id":
 		rank = 2
 	case "userId", "user_id", "user.id":
-		m.user = text(v)
+		m.user = value
 	case "lc_agent_name":
-		m.agent = text(v)
+		m.agent = value
+	case "langgraph_node":
+		m.node = value
 	case "langgraph_checkpoint_ns":
-		m.checkpoint = text(v)
+		m.checkpoint = value
+	case "ls_integration":
+		m.integration = value
+	case "ls_model_name":
+		m.model = value
+	case "ls_provider":
+		m.provider = value
 	}
-	if rank < m.rank {
-		if id := text(v); id != "" {
-			m.session, m.rank = id, rank
-		}
+	if rank < m.rank && value != "" {
+		m.session, m.rank = value, rank
 	}
 }
 
@@ -61,7 +72,7 @@ func takeMetadata(at pcommon.Map, st *canon.Stated) {
 	m := metadata{rank: noSession}
 	for k, v := range at.All() {
 		if key, ok := metadataKey(k); ok {
-			m.read(key, v)
+			m.read(key, text(v))
 		}
 	}
 	st.Checkpoint = m.checkpoint

@@ -124,6 +124,24 @@ func provider(s string) string {
 	return ""
 }
 
+// providerOf gives the registry's name of a provider as OpenInference and
+// LangChain spell it; a name that no one knows comes back as it is.
+func providerOf(s string) string {
+	switch s {
+	case "azure":
+		return "azure.ai.openai"
+	case "aws", "amazon_bedrock":
+		return "aws.bedrock"
+	case "google", "google_genai":
+		return "gcp.gen_ai"
+	case "vertexai", "google_vertexai":
+		return "gcp.vertex_ai"
+	case "mistralai":
+		return "mistral_ai"
+	}
+	return orElse(provider(s), s)
+}
+
 // renameHeaders writes the names of captured request headers with hyphens and in
 // lower case, as HTTP does; Python's instrumentation writes underscores.
 func renameHeaders(at pcommon.Map) {

@@ -1,0 +1,26 @@
+package dialect
+
+import "github.com/steptrail/steptrail/internal/cjson"
+
+// readJSON reads metadata that is one JSON object; of its members only the texts.
+func (m *metadata) readJSON(raw string) {
+	sc := cjson.Scan(raw)
+	for sc.Object(); sc.Next(); {
+		if sc.Kind() == cjson.KindString {
+			m.read(sc.Key(), sc.Text())
+		}
+	}
+}
+
+// isAgent reports whether a span of that name is the run of an agent, or of a
+// whole graph, rather than of a node in one: it bears the name of the agent in
+// whose graph it runs, or is a graph and no node of one.
+func (m *metadata) isAgent(name string) bool {
+	if m.agent != "" && m.agent == name {
+		return true
+	}
+	if m.node != "" || m.checkpoint != "" {
+		return false
+	}
+	return m.integration == "langgraph" || m.integration == "langchain_create_agent"
+}

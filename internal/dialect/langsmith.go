@@ -1,0 +1,230 @@
+package dialect
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/canon"
+	"github.com/steptrail/steptrail/internal/cjson"
+)
+
+const smithMetadata = "langsmith.metadata."
+
+// smith is what one pass over the attributes of a LangSmith span found.
+type smith struct {
+	kind, name, system string
+	prompt, completion string
+	usage              string
+	run                metadata
+}
+
+// langSmith reads spans of the LangSmith SDK's OpenTelemetry export.
+func langSmith(span ptrace.Span, _ *look, st *canon.Stated) {
+	r := smith{run: metadata{rank: noSession}}
+	for k, v := range span.Attributes().All() {
+		r.read(k, v)
+	}
+	st.Checkpoint = r.run.checkpoint
+	at := span.Attributes()
+	switch r.kind {
+	case "llm":
+		byDialect(st, agent.OpModel, agent.KindThink)
+		r.modelCall(at)
+	case "tool":
+		byDialect(st, agent.OpTool, agent.KindUnset)
+		r.toolCall(span, st)
+	case "retriever", "embedding":
+		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+	case "chain":
+		if r.run.isAgent(span.Name()) {
+			byDialect(st, agent.OpAgent, agent.KindUnset)
+		} else {
+			byDialect(st, agent.OpWorkflow, agent.KindOther)
+		}
+	case "prompt", "parser":
+		byDialect(st, agent.OpWorkflow, agent.KindOther)
+	}
+	classOfException(span)
+	putNew(at, canon.AgentName, r.run.agent)
+	putNew(at, canon.SessionID, r.run.session)
+	putNew(at, canon.UserID, r.run.user)
+	if r.system == "langchain" { // what stands there on spans that call no model
+		at.Remove(canon.ProviderName)
+	}
+}
+
+func (r *smith) read(k string, v pcommon.Value) {
+	switch k {
+	case "langsmith.span.kind":
+		r.kind = text(v)
+	case canon.ProviderName:
+		r.system = text(v)
+	case "gen_ai.prompt":
+		r.prompt = text(v)
+	case "gen_ai.completion":
+		r.completion = text(v)
+	case smithMetadata + "usage_metadata":
+		r.usage = text(v)
+	default:
+		if key, ok := strings.CutPrefix(k, smithMetadata); ok {
+			r.run.read(key, text(v))
+		}
+	}
+}
+
+func (r *smith) modelCall(at pcommon.Map) {
+	in := requestMessages(r.prompt)
+	out, finish := responseMessages(r.completion)
+	served := servedModel(r.completion)
+	at.RemoveIf(func(k string, _ pcommon.Value) bool {
+		switch k {
+		case "gen_ai.prompt":
+			return in != ""
+		case "gen_ai.completion":
+			return out != ""
+		}
+		return false
+	})
+	putNew(at, canon.InputMessages, in)
+	putNew(at, canon.OutputMessages, out)
+	putNew(at, canon.RequestModel, r.run.model)
+	putNew(at, canon.ResponseModel, served)
+	putNew(at, canon.FinishReasons, finish)
+	putNew(at, canon.ProviderName, providerOf(r.run.provider))
+	r.tokens(at)
+}
+
+// tokens reads the usage that metadata state: it alone knows the cache.
+func (r *smith) tokens(at pcommon.Map) {
+	sc := cjson.Scan(r.usage)
+	for sc.Object(); sc.Next(); {
+		switch sc.Key() {
+		case "input_tokens":
+			putCount(at, canon.InputTokens, sc.Raw())
+		case "output_tokens":
+			putCount(at, canon.OutputTokens, sc.Raw())
+		case "input_token_details", "output_token_details":
+			for sc.Object(); sc.Next(); {
+				switch sc.Key() {
+				case "cache_read":
+					putCount(at, canon.CacheReadTokens, sc.Raw())
+				case "cache_creation":
+					putCount(at, canon.CacheWriteTokens, sc.Raw())
+				case "reasoning":
+					putCount(at, canon.ReasoningTokens, sc.Raw())
+				}
+			}
+		}
+	}
+}
+
+func (r *smith) toolCall(span ptrace.Span, st *canon.Stated) {
+	at := span.Attributes()
+	result, callID, isError := smithResult(r.completion)
+	if to, update, ok := graphCommand(r.completion); ok {
+		if to != "" {
+			byDialect(st, agent.OpHandoff, agent.KindOther)
+			st.HandoffTo = to
+		} else if list, _ := cjson.Find(update, "messages"); list != "" {
+			result, callID, isError = lastAnswer(list, result)
+		}
+	}
+	st.ResultError = isError
+	at.RemoveIf(func(k string, _ pcommon.Value) bool { return k == "gen_ai.prompt" || k == "gen_ai.completion" })
+	putNew(at, canon.ToolName, span.Name())
+	putNew(at, canon.ToolArguments, r.prompt)
+	putNew(at, canon.ToolResult, result)
+	putNew(at, canon.ToolCallID, callID)
+}
+
+// smithResult takes a result out of {"output": …}, in which all are wrapped that
+// are no objects, and what is no result: a failed call ends with a null there,
+// or with nothing.
+func smithResult(raw string) (result, callID string, isError bool) {
+	sc := cjson.Scan(raw)
+	output, members := "", 0
+	for sc.Object(); sc.Next(); members++ {
+		if sc.Key() == "output" {
+			output = sc.Raw()
+		}
+	}
+	switch {
+	case members == 0 && sc.End(), members == 1 && output == "null":
+		return "", "", false
+	case members != 1 || output == "":
+		return raw, "", false
+	}
+	if result, callID, isError = bareResult(output); result != output {
+		return result, callID, isError
+	}
+	return cjson.Text(output), "", false
+}
+
+// servedModel is the model that answered, as LangChain's result states it.
+func servedModel(raw string) (model string) {
+	sc := cjson.Scan(raw)
+	for sc.Object(); sc.Next(); {
+		switch sc.Key() {
+		case "llm_output":
+			for sc.Object(); sc.Next(); {
+				if sc.Key() == "model_name" {
+					model = stringOf(&sc)
+				}
+			}
+		case "model":
+			model = stringOf(&sc)
+		}
+	}
+	return model
+}
+
+// classOfException takes the class of an exception out of its message: the SDK
+// writes the repr of the exception and its stack there, and Exception as type.
+func classOfException(span ptrace.Span) {
+	for _, ev := range span.Events().All() {
+		if ev.Name() != canon.ExceptionEvent {
+			continue
+		}
+		typ, ok := ev.Attributes().Get(canon.ExceptionType)
+		if !ok || typ.Type() != pcommon.ValueTypeStr || typ.Str() != "Exception" {
+			continue
+		}
+		message, ok := ev.Attributes().Get(canon.ExceptionMessage)
+		if !ok || message.Type() != pcommon.ValueTypeStr {
+			continue
+		}
+		if class, said, ok := reprOf(message.Str()); ok {
+			typ.SetStr(class)
+			message.SetStr(said)
+		}
+	}
+}
+
+// maxClass is the longest name of a class that is read out of a text.
+const maxClass = 128
+
+// reprOf reads Class('text') or Class(anything) at the beginning of a text, up
+// to the stack behind it.
+func reprOf(s string) (class, said string, ok bool) {
+	class, rest, ok := strings.Cut(s, "(")
+	if !ok || class == "" || len(class) > maxClass || strings.ContainsFunc(class, func(r rune) bool {
+		return r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) {
+		return "", "", false
+	}
+	if i := strings.Index(rest, "Traceback (most recent call last)"); i >= 0 {
+		rest = rest[:i]
+	}
+	rest = strings.TrimRight(rest, " \r\n")
+	rest = strings.TrimSuffix(rest, ")")
+	for _, quote := range [...]string{"'", `"`} {
+		if len(rest) > 1 && strings.HasPrefix(rest, quote) && strings.HasSuffix(rest, quote) {
+			rest = rest[1 : len(rest)-1]
+			break
+		}
+	}
+	return class, rest, true
+}
