@@ -28,6 +28,9 @@ func (s *Server) ListFindings(ctx context.Context, req api.ListFindingsRequestOb
 	if err != nil {
 		return nil, err
 	}
+	if f.Runs, err = runsNow(ctx, r, f.Runs); err != nil {
+		return nil, err
+	}
 	ask := f
 	ask.Limit++
 	page, err := r.Findings(ctx, ask)
@@ -39,8 +42,12 @@ func (s *Server) ListFindings(ctx context.Context, req api.ListFindingsRequestOb
 		page = page[:f.Limit]
 		out.NextCursor = f.cursor(page[f.Limit-1])
 	}
+	whole, err := wholesOf(ctx, r, page)
+	if err != nil {
+		return nil, err
+	}
 	for i := range page {
-		out.Findings = append(out.Findings, findingOf(&page[i]))
+		out.Findings = append(out.Findings, findingOf(&page[i], whole[page[i].Run]))
 	}
 	return api.ListFindings200JSONResponse(out), nil
 }
@@ -75,11 +82,54 @@ func (s *Server) GetFinding(ctx context.Context, req api.GetFindingRequestObject
 		}
 		now = next
 	}
-	out := findingOf(&now)
+	whole, err := wholesOf(ctx, r, []agent.Finding{now})
+	if err != nil {
+		return nil, err
+	}
+	out := findingOf(&now, whole[now.Run])
 	if now.ID != id {
 		out.MergedInto = now.ID.String()
 	}
 	return api.GetFinding200JSONResponse(out), nil
+}
+
+// runsNow adds to the ids of runs those of the runs that they were taken into:
+// an old id answers with what it became, and with what it left behind.
+func runsNow(ctx context.Context, r RunLookup, asked []string) ([]string, error) {
+	all := slices.Clone(asked)
+	for _, id := range asked {
+		now, err := r.RunNow(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if now != id {
+			all = append(all, now)
+		}
+	}
+	return all, nil
+}
+
+// wholesOf reads the summaries of the runs in which something was wasted.
+func wholesOf(ctx context.Context, r RunLookup, found []agent.Finding) (map[string]*agent.Summary, error) {
+	var runs []string
+	for i := range found {
+		if found[i].Waste != (agent.Waste{}) {
+			runs = append(runs, found[i].Run)
+		}
+	}
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	slices.Sort(runs)
+	summaries, err := r.SummariesOf(ctx, slices.Compact(runs))
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]*agent.Summary, len(summaries))
+	for i := range summaries {
+		out[summaries[i].RunID] = &summaries[i]
+	}
+	return out, nil
 }
 
 func finding(ctx context.Context, r FindingReader, id agent.FindingID) (agent.Finding, error) {

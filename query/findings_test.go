@@ -64,6 +64,30 @@ func TestFindingsAreFiltered(t *testing.T) {
 	}
 }
 
+func TestFindingsOfARunAreFoundUnderTheIdThatItHadBefore(t *testing.T) {
+	f := start(t, nil)
+	someFindings(f.memory)
+	f.memory.taken = map[string]string{"old": "run/0"}
+	require.Equal(t, f.findings(t, "run_id=run/0"), f.findings(t, "run_id=old"))
+}
+
+func TestWhatWasWastedIsToldAsPartsOfTheRun(t *testing.T) {
+	f := start(t, nil)
+	waste := agent.Waste{Attempts: 2, Duration: 3e9, Tokens: 50, CostNano: 700}
+	f.memory.found = []agent.Finding{
+		{ID: agent.FindingID{1}, Run: "known", Kind: "loop.repeat", DetectedAt: 2, Waste: waste},
+		{ID: agent.FindingID{2}, Run: "not summed up", Kind: "loop.repeat", DetectedAt: 1, Waste: waste},
+	}
+	sum := agent.Summary{RunID: "known", Started: 1e9, Ended: 13e9, PerAttempt: agent.Usage{Tokens: agent.Tokens{Known: true, Input: 150, Output: 50}}}
+	sum.Counts[agent.KindRead].Attempts, sum.Counts[agent.KindThink].Attempts = 6, 2
+	f.memory.written = []agent.Summary{sum}
+	got := f.findings(t, "limit=10")
+	require.Equal(t, api.Share{Attempts: 0.25, Duration: 0.25, Tokens: 0.25}, got[0].Waste.Share)
+	require.Zero(t, got[1].Waste.Share)
+	one := decode[api.Finding](t, f, 200, "/api/v1/findings/{finding_id}", "/api/v1/findings/"+agent.FindingID{1}.String())
+	require.Equal(t, got[0], one)
+}
+
 func TestAFindingThatMovedAnswersAsWhatItBecame(t *testing.T) {
 	f := start(t, nil)
 	someFindings(f.memory)

@@ -269,7 +269,7 @@ func (h *history) writeSpans() error {
 
 func (h *history) writeFindings() error {
 	for i := range h.view.findings {
-		f := findingOf(&h.view.findings[i])
+		f := findingOf(&h.view.findings[i], &h.view.summary)
 		if err := h.out.item(sectionFindings, &f); err != nil {
 			return err
 		}

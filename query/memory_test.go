@@ -22,9 +22,10 @@ type memory struct {
 	bodies   map[agent.Ref]string
 	found    []agent.Finding
 	said     []agent.ResolutionRecord
-	marked   []string        // units whose findings were marked as settled
-	written  []agent.Summary // by a sweep
-	pending  []string        // units that changed since
+	marked   []string          // units whose findings were marked as settled
+	written  []agent.Summary   // by a sweep
+	taken    map[string]string // runs that were taken into others
+	pending  []string          // units that changed since
 	arrival  int64
 	fail     error // what every call returns
 	failMark error // what MarkSettled returns
@@ -118,6 +119,29 @@ func (m *memory) Summaries(_ context.Context, f RunFilter) ([]agent.Summary, err
 	}
 	slices.SortFunc(out, func(a, b agent.Summary) int { return f.before(keyOf(&a), keyOf(&b)) })
 	return out[:min(f.Limit, len(out))], nil
+}
+
+func (m *memory) SummariesOf(_ context.Context, runs []string) ([]agent.Summary, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []agent.Summary
+	for _, id := range runs {
+		for i := range m.written {
+			if m.written[i].RunID == id {
+				out = append(out, m.written[i])
+			}
+		}
+	}
+	return out, nil
+}
+
+func (m *memory) RunNow(_ context.Context, id string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if into, ok := m.taken[id]; ok {
+		return into, nil
+	}
+	return id, nil
 }
 
 func (m *memory) Changed(_ context.Context, limit int) ([]agent.Group, error) {

@@ -91,14 +91,14 @@ func contentState(s *agent.Summary, now time.Time) api.CompletenessContent {
 	}
 }
 
-func findingOf(f *agent.Finding) api.Finding {
+// findingOf gives a finding, with what it took as parts of the whole run where
+// that is known.
+func findingOf(f *agent.Finding, whole *agent.Summary) api.Finding {
 	out := api.Finding{
 		ID: f.ID.String(), Kind: f.Kind, Severity: api.FindingSeverity(or(f.Severity.String(), "info")),
 		Status: api.FindingStatus(or(f.Status.String(), "open")), RunID: f.Run, StepID: f.Step, Tool: f.Tool, Agent: f.Agent,
 		DetectedAt: api.Timestamp(f.DetectedAt), Message: f.Message, Evidence: make([]api.Evidence, 0, len(f.Evidence)),
-		Waste: api.Waste{
-			Attempts: f.Waste.Attempts, DurationMs: max(0, float64(f.Waste.Duration)/1e6), Tokens: f.Waste.Tokens, CostUSD: api.Money(f.Waste.CostNano),
-		},
+		Waste: wasteOf(f.Waste, whole),
 	}
 	if f.MergedInto != (agent.FindingID{}) {
 		out.MergedInto = f.MergedInto.String()
@@ -107,6 +107,30 @@ func findingOf(f *agent.Finding) api.Finding {
 		out.Evidence = append(out.Evidence, api.Evidence{TraceID: e.Trace.String(), SpanID: e.Span.String(), Attempt: int(e.Attempt)})
 	}
 	return out
+}
+
+func wasteOf(w agent.Waste, whole *agent.Summary) api.Waste {
+	out := api.Waste{Attempts: w.Attempts, DurationMs: max(0, float64(w.Duration)/1e6), Tokens: w.Tokens, CostUSD: api.Money(w.CostNano)}
+	if whole == nil || w == (agent.Waste{}) {
+		return out
+	}
+	attempts := int64(0)
+	for i := range whole.Counts {
+		attempts += whole.Counts[i].Attempts
+	}
+	out.Share = api.Share{
+		Attempts: part(w.Attempts, attempts), Duration: part(w.Duration, whole.Ended-whole.Started),
+		Tokens: part(w.Tokens, whole.PerAttempt.Tokens.Total()), Cost: part(w.CostNano, whole.PerAttempt.CostNano),
+	}
+	return out
+}
+
+// part is a part of a whole from 0 to 1, 0 where the whole is none.
+func part(n, whole int64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return min(max(float64(n)/float64(whole), 0), 1)
 }
 
 // or gives the fallback for an empty name.

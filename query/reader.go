@@ -37,6 +37,16 @@ type RunLister interface {
 	Changed(ctx context.Context, limit int) ([]agent.Group, error)
 }
 
+// RunLookup looks runs up by their ids.
+type RunLookup interface {
+	// SummariesOf gives the newest stored summaries of runs, in the order of the
+	// ids; runs that have none are left out.
+	SummariesOf(ctx context.Context, runs []string) ([]agent.Summary, error)
+	// RunNow gives the id that a run has now: its own, or that of the run that it
+	// was taken into.
+	RunNow(ctx context.Context, runID string) (string, error)
+}
+
 // FindingReader reads findings, the newest version of each.
 type FindingReader interface {
 	Findings(ctx context.Context, f FindingFilter) ([]agent.Finding, error)
@@ -68,6 +78,7 @@ type UnknownSettler interface {
 type Reader interface {
 	RunReader
 	RunLister
+	RunLookup
 	FindingReader
 	UnknownReader
 	UnknownSettler

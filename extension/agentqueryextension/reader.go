@@ -45,6 +45,16 @@ func (r reader) Summaries(ctx context.Context, f query.RunFilter) ([]agent.Summa
 	return summaries, classify(err)
 }
 
+func (r reader) SummariesOf(ctx context.Context, runs []string) ([]agent.Summary, error) {
+	summaries, err := r.store.SummariesOf(ctx, runs)
+	return summaries, classify(err)
+}
+
+func (r reader) RunNow(ctx context.Context, runID string) (string, error) {
+	now, err := r.store.RunNow(ctx, runID)
+	return now, classify(err)
+}
+
 func (r reader) Changed(ctx context.Context, limit int) ([]agent.Group, error) {
 	groups, err := r.store.Changed(ctx, limit)
 	return groups, classify(err)

@@ -149,6 +149,11 @@ func TestTheIdOfAMergedRunAnswersWithTheOther(t *testing.T) {
 	list, err := s.Tenant("acme").Summaries(t.Context(), RunFilter{})
 	require.NoError(t, err)
 	require.Len(t, list, 1, "the merged run is not listed")
+	for _, id := range []string{"run-1", "run-2", "nobody's"} {
+		now, err := s.Tenant("acme").RunNow(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"run-1": "run-2", "run-2": "run-2", "nobody's": "nobody's"}[id], now)
+	}
 }
 
 func TestChangesTellWhichUnitsGotRowsAndWhen(t *testing.T) {

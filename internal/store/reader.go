@@ -76,6 +76,12 @@ func (r *Reader) unitsOfRun(ctx context.Context, runID string) (units []string, 
 	if err != nil {
 		return nil, "", err
 	}
+	into, err = r.takenInto(ctx, runID)
+	return units, into, err
+}
+
+// takenInto names the run that a run was taken into; empty if it was not.
+func (r *Reader) takenInto(ctx context.Context, runID string) (into string, err error) {
 	var fate column.Set
 	gone := column.Add(&fate, "gone", &column.Bool{})
 	merged := column.Add(&fate, "merged_into", column.NewString())
@@ -85,7 +91,23 @@ func (r *Reader) unitsOfRun(ctx context.Context, runID string) (units []string, 
 		}
 		return nil
 	})
-	return units, into, err
+	return into, err
+}
+
+// RunNow gives the id that a run has now: its own, or that of the run that it
+// was taken into.
+func (r *Reader) RunNow(ctx context.Context, runID string) (string, error) {
+	for range maxMerges {
+		into, err := r.takenInto(ctx, runID)
+		if err != nil {
+			return "", fmt.Errorf("fate of run: %w", err)
+		}
+		if into == "" {
+			break
+		}
+		runID = into
+	}
+	return runID, nil
 }
 
 // Bodies gives the texts of the bodies of these units, as far as they are still
@@ -198,11 +220,11 @@ func (r *Reader) Summaries(ctx context.Context, f RunFilter) ([]agent.Summary, e
 	if err != nil {
 		return nil, fmt.Errorf("page of runs: %w", err)
 	}
-	return r.summariesOf(ctx, ids)
+	return r.SummariesOf(ctx, ids)
 }
 
 // summariesOf reads summaries in the order of the ids.
-func (r *Reader) summariesOf(ctx context.Context, ids []string) ([]agent.Summary, error) {
+func (r *Reader) SummariesOf(ctx context.Context, ids []string) ([]agent.Summary, error) {
 	byID := make(map[string]agent.Summary, len(ids))
 	t := newRunTable()
 	err := chunks(ids, func(part []string) error {

@@ -950,6 +950,14 @@ type SettlesDecision string
 // SettlesResult defines model for Settles.Result.
 type SettlesResult string
 
+// Share Parts of the whole run, from 0 to 1, and 0 where the run has none; absent until the run is summed up
+type Share struct {
+	Attempts float64 `json:"attempts"`
+	Cost     float64 `json:"cost"`
+	Duration float64 `json:"duration"`
+	Tokens   float64 `json:"tokens"`
+}
+
 // Span defines model for Span.
 type Span struct {
 	Agent string `json:"agent,omitempty,omitzero"`
@@ -1130,7 +1138,10 @@ type Waste struct {
 	// CostUSD US dollars, exact to 1e-9
 	CostUSD    USD     `json:"cost_usd"`
 	DurationMs float64 `json:"duration_ms"`
-	Tokens     int64   `json:"tokens"`
+
+	// Share Parts of the whole run, from 0 to 1, and 0 where the run has none; absent until the run is summed up
+	Share  Share `json:"share,omitempty,omitzero"`
+	Tokens int64 `json:"tokens"`
 }
 
 // Cursor defines model for Cursor.
