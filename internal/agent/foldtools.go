@@ -54,7 +54,8 @@ func (b *builder) nestedTools(links chains) {
 		if up < 0 || b.a.nodes[up].run != b.run || b.a.nodes[up].cand < 0 {
 			continue
 		}
-		if at := b.a.nodes[up].cand; oneCall(&b.cands[at], c) {
+		at := b.a.nodes[up].cand
+		if x := &b.cands[at]; oneCall(x, c) || executionOf(x, c) {
 			links.tie(at, int32(i))
 		}
 	}
@@ -107,6 +108,12 @@ func oneCall(x, y *cand) bool {
 		return false
 	}
 	return !differ(x.args.Digest, y.args.Digest)
+}
+
+// executionOf reports whether a span inside a tool span is the execution of its
+// call, which it names by the id only.
+func executionOf(call, inner *cand) bool {
+	return inner.tool == "" && inner.callID != "" && inner.callID == call.callID
 }
 
 // foldLinks folds each chain of partners into its outermost span, at most six

@@ -43,6 +43,8 @@ func (b *builder) outcome(c *cand) Outcome {
 		return b.outcomeOfPart(c)
 	case c.counted:
 		return OutcomeError
+	case b.turnedAway(c):
+		return OutcomeRefused
 	}
 	sign := b.sign(c)
 	if c.waits {
@@ -61,6 +63,29 @@ func (b *builder) outcome(c *cand) Outcome {
 		return OutcomeUnset // an answer may still tell
 	}
 	return outcomeOf(sign, c.kind)
+}
+
+// turnedAway: a decision inside the span of a call turned it away, and nothing in
+// it ran or came back.
+func (b *builder) turnedAway(c *cand) bool {
+	if c.op != OpTool || c.noSpan || c.result.State != RecordedNot {
+		return false
+	}
+	inner := c.node
+	if c.spans != nil {
+		inner = c.spans[len(c.spans)-1]
+	}
+	away := false
+	for at := b.a.nodes[inner].child; at >= 0; at = b.a.nodes[at].sibling {
+		switch b.a.steps[at].Decision {
+		case DecisionRejected, DecisionExpired:
+			away = true
+		case DecisionApproved, DecisionEdited:
+			return false
+		default:
+		}
+	}
+	return away
 }
 
 // lost reports whether what began then, and has not been heard of, is given up:

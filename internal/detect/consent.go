@@ -16,6 +16,7 @@ type consent struct {
 	callID   string // of another span
 	target   string
 	tool     string
+	around   *agent.Step // the tool span that it lies under
 	entries  []agent.Mark
 	sent     agent.Digest // the hash of the approved arguments, as stated
 	approved agent.Digest // of the call that it names
@@ -108,16 +109,16 @@ func (x *scene) consent(a *agent.Attempt) (*consent, bool) {
 	if f.HashStated {
 		c.sent = a.Sent
 	}
-	if c.tool == "" {
-		c.tool = x.toolAround(a.Step())
+	if c.around = x.toolAround(a.Step()); c.tool == "" && c.around != nil {
+		c.tool = c.around.Call.Tool
 	}
 	return c, true
 }
 
-// toolAround is the tool whose span a span lies under.
-func (x *scene) toolAround(s *agent.Step) string {
+// toolAround is the tool span that a span lies under; nil if there is none.
+func (x *scene) toolAround(s *agent.Step) *agent.Step {
 	if s.Parent.IsZero() {
-		return ""
+		return nil
 	}
 	if x.parents == nil {
 		x.parents = make(map[agent.Link]*agent.Step, len(x.Run.Spans))
@@ -130,13 +131,13 @@ func (x *scene) toolAround(s *agent.Step) string {
 		p := x.parents[agent.Link{Trace: s.Trace, Span: s.Parent}]
 		switch {
 		case p == nil || p.Op == agent.OpAgent:
-			return ""
+			return nil
 		case p.Op == agent.OpTool:
-			return p.Call.Tool
+			return p
 		}
 		s = p
 	}
-	return ""
+	return nil
 }
 
 func (c *consents) index() {
@@ -187,6 +188,10 @@ func (c *consents) argumentsOf(a *consent) agent.Digest {
 // attempts, or one for each entry of its list, and calls equal to it as long as
 // none ended ok.
 func (c *consents) cover(a *consent) {
+	if n := c.asking(a); n >= 0 {
+		c.covered[c.acts[n].at] = a
+		return
+	}
 	if a.callID == "" && len(a.entries) > 0 {
 		named := false
 		for _, entry := range a.entries {
@@ -219,6 +224,24 @@ func (c *consents) cover(a *consent) {
 		c.give(a, n)
 	}
 }
+
+// asking is the act that asked for the approval itself, before it went on: the
+// approval lies in its span. -1 if there is none.
+func (c *consents) asking(a *consent) int {
+	if a.around == nil {
+		return noAct
+	}
+	list := c.byTool[a.around.Call.Tool]
+	i := sort.Search(len(list), func(i int) bool { return c.acts[list[i]].at.Start > a.end })
+	for _, n := range slices.Backward(list[max(0, i-maxUnderKey):i]) {
+		if m := c.acts[n].at; m.End >= a.end && c.covered[m] == nil && slices.Contains(m.Spans, a.around) {
+			return n
+		}
+	}
+	return noAct
+}
+
+const noAct = -1
 
 // from gives the acts among which an entry's is looked for.
 func (c *consents) from(a *consent) []int {

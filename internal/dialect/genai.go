@@ -49,6 +49,9 @@ func toolSpan(span ptrace.Span, l *look, st *canon.Stated) {
 	if l.has(markDatastore) {
 		byEvidence(st, agent.OpTool, agent.KindRead)
 	}
+	if l.has(markMCP) {
+		mcpError(span.Attributes(), st)
+	}
 	if !l.has(markTool) && st.Kind == agent.KindAct { // a memory operation names itself
 		span.Attributes().PutStr(canon.ToolName, l.operation)
 	}

@@ -43,6 +43,17 @@ func describe(b *strings.Builder, span ptrace.Span, st *canon.Stated) {
 			fmt.Fprintf(b, " %s=%s", f.name, f.value)
 		}
 	}
+	for _, m := range []struct {
+		name string
+		set  bool
+	}{
+		{"refused", st.Refused}, {"deferred", st.Deferred}, {"result_error", st.ResultError}, {"output_function", st.OutputFunction},
+		{"error", span.Status().Code() == ptrace.StatusCodeError},
+	} {
+		if m.set {
+			b.WriteString(" " + m.name)
+		}
+	}
 	b.WriteByte('\n')
 	attributes(b, span.Attributes())
 	for _, ev := range span.Events().All() {

@@ -206,7 +206,7 @@ func (l *look) attribute(k string, v pcommon.Value, runKeys []string) {
 		l.marks |= markMLflow
 	case "genkit:metadata:subtype":
 		l.marks |= markGenkit
-	case "temporalRunID", "temporalActivityID", "temporalWorkflowId":
+	case "temporalRunID", "temporalActivityID", "temporalActivityId", "temporalWorkflowID", "temporalWorkflowId":
 		l.marks |= markTemporal
 	case "agenttelemetry.span.kind":
 		l.marks |= markTelemetry

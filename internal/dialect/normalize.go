@@ -23,16 +23,19 @@ type file func(span ptrace.Span, l *look, st *canon.Stated)
 // files is the list of the dialects that are understood. A dialect without an
 // entry is kept as a span that is no step.
 var files = [...]file{
+	ClaudeCode:    claudeCode,
+	OpenInference: openInference,
 	VercelAI:      vercelAI,
+	LangSmith:     langSmith,
 	OTelGenAI:     genAI,
+	MCP:           mcp,
+	Temporal:      temporal,
 	Explicit:      explicit,
 	ToolOnly:      toolOnly,
 	ModelOnly:     modelOnly,
 	HTTP:          httpSpan,
 	Database:      database,
 	RPC:           rpc,
-	OpenInference: openInference,
-	LangSmith:     langSmith,
 }
 
 // Normalize rewrites a span in place and fills st, which it resets first. Spans
