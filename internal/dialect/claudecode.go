@@ -71,11 +71,11 @@ func claudeModel(span ptrace.Span, st *canon.Stated) {
 	for k, v := range span.Attributes().All() {
 		switch k {
 		case "input_tokens":
-			input, known = count(v), true
+			input, known = tally(v), true
 		case "cache_read_tokens", "cache_creation_tokens":
-			cached += count(v)
+			cached += tally(v)
 		case "attempt":
-			st.Attempts = int(min(count(v), maxAttempts))
+			st.Attempts = int(min(tally(v), maxAttempts))
 		}
 	}
 	if at := span.Attributes(); known {
@@ -94,9 +94,9 @@ func claudeModel(span ptrace.Span, st *canon.Stated) {
 // maxAttempts is the most attempts that a span is believed to count.
 const maxAttempts = 255
 
-// count reads a number of things; 0 for anything else, and for what is negative or
+// tally reads a number of things; 0 for anything else, and for what is negative or
 // beyond any count of tokens.
-func count(v pcommon.Value) int64 {
+func tally(v pcommon.Value) int64 {
 	switch v.Type() {
 	case pcommon.ValueTypeInt:
 		if n := v.Int(); n > 0 && n < 1<<40 {
