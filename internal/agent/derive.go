@@ -100,6 +100,7 @@ type cand struct {
 	seen    bool
 	parts   bool // one of several attempts inside one model span, each a request
 	counted bool // an attempt that its span only counts
+	tail    bool // the last of several attempts that one span is around
 	early   bool // an attempt of a model call before the last one
 	waits   bool // its span only waits: nothing ran
 	unsafe  bool

@@ -33,6 +33,37 @@ func (b *builder) foldNestedModels() {
 		}
 		b.foldChain(c, kids)
 	}
+	b.shareFrames()
+}
+
+// shareFrames gives what the frame of several attempts says to the last of them:
+// some clients write the answer there and nothing on the attempts.
+func (b *builder) shareFrames() {
+	var last map[int32]int32
+	for i := range b.cands {
+		c := &b.cands[i]
+		if c.gone || c.op != OpModel || c.frame < 0 {
+			continue
+		}
+		if last == nil {
+			last = map[int32]int32{}
+		}
+		if at, ok := last[c.frame]; !ok || b.compareCands(at, int32(i)) <= 0 {
+			last[c.frame] = int32(i)
+		}
+	}
+	for _, i := range last {
+		b.cands[i].tail = true
+	}
+}
+
+// sources are the spans that tell what a model call was asked and answered: its
+// own, and for the last of several attempts what is around them all.
+func (b *builder) sources(c *cand) []int32 {
+	if !c.tail {
+		return b.members(c)
+	}
+	return append([]int32{c.frame}, b.members(c)...)
 }
 
 // modelAbove is the model call of the run that a model call lies in; -1 if none.
@@ -139,7 +170,7 @@ func differ(x, y Digest) bool { return !x.IsZero() && !y.IsZero() && x != y }
 
 // model collects what the spans of a model call say, the innermost first.
 func (b *builder) model(c *cand) (m Model) {
-	spans := b.members(c)
+	spans := b.sources(c)
 	for i := len(spans) - 1; i >= 0; i-- {
 		s := &b.a.steps[spans[i]].Model
 		if m.Input.IsZero() {

@@ -26,7 +26,7 @@ func (b *builder) scanInputs() map[answerKey][]answered {
 			continue
 		}
 		var input []Ref
-		for _, at := range b.members(c) {
+		for _, at := range b.sources(c) {
 			if input = b.a.inputs(b.a.steps[at]); len(input) > 0 {
 				break
 			}

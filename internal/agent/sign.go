@@ -119,6 +119,9 @@ func JudgeSpan(e SpanEvidence) Sign {
 		return SignRefused
 	}
 	result := JudgeResult(e.Result)
+	if result == SignDeferred {
+		return SignDeferred
+	}
 	if result == SignRefused || e.Failed && frameworkSign(e.Error.Text) == SignRefused {
 		return SignRefused
 	}

@@ -24,6 +24,9 @@ var refusals = [...]string{
 	"1 validation error:", "2 validation errors:", // Pydantic AI 1: arguments
 }
 
+// waiting is the sentence in which a framework says that a call waits for a person.
+const waiting = "this tool call requires confirmation" // Google ADK
+
 // frameworkSign is the sign of a text that is wholly a framework's sentence: a
 // tool that took too long, or a call that never ran. None for any other text.
 func frameworkSign(text string) Sign {
@@ -39,12 +42,19 @@ func frameworkSign(text string) Sign {
 			return SignRefused
 		}
 	}
+	if hasPrefixFold(text, waiting) {
+		return SignDeferred
+	}
 	for _, r := range refusals {
-		if len(text) >= len(r) && strings.EqualFold(text[:len(r)], r) {
+		if hasPrefixFold(text, r) {
 			return SignRefused
 		}
 	}
 	return SignNone
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 // isFrameworkTimeout: a text that is wholly a framework's sentence about a tool

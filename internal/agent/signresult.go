@@ -48,6 +48,9 @@ func JudgeResult(r ResultEvidence) Sign {
 
 // judge tells an error result with a sign of a lost answer from one without.
 func (r ResultEvidence) judge(typ, text string, code int) Sign {
+	if s := frameworkSign(text); s != SignNone {
+		return s
+	}
 	switch s := JudgeError(ErrorEvidence{Type: typ, Text: text, Code: code, Tool: r.Tool, Arguments: r.Arguments, ExitCodes: r.ExitCodes}); s {
 	case SignLost, SignDeferred:
 		return s
@@ -73,7 +76,7 @@ func (r ResultEvidence) judgeObject(text string) Sign {
 	typ := ""
 	if v, ok := o["error_type"]; ok && !isEmptyJSON(v) {
 		typ = textOf(v)
-		errs = append(errs, "")
+		errs = append(errs, textOf(o["error_details"]))
 	}
 	if len(errs) > 0 {
 		t, message, code := errorObject(o["error"])
@@ -119,7 +122,7 @@ func errorObject(raw json.RawMessage) (typ, message string, code int) {
 
 func textOf(raw json.RawMessage) string {
 	var s string
-	if json.Unmarshal(raw, &s) == nil {
+	if len(raw) == 0 || json.Unmarshal(raw, &s) == nil {
 		return s
 	}
 	return string(raw)

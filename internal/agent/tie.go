@@ -61,7 +61,7 @@ func (b *builder) collectRequests() {
 		if c.gone || c.op != OpModel || c.early {
 			continue
 		}
-		for _, at := range b.members(c) {
+		for _, at := range b.sources(c) {
 			n := len(b.requests)
 			pos := 0
 			for _, r := range b.a.outputs(b.a.steps[at]) {

@@ -88,7 +88,7 @@ type LogRecord struct {
 func (r *Record) Evidence() agent.SpanEvidence {
 	s, st := &r.Step, &r.stated
 	ev := agent.SpanEvidence{
-		Ended: st.Ended && s.End != 0, Failed: r.status.failed, Exception: r.status.exception && !st.NoException,
+		Ended: st.Ended && s.End != 0, Failed: r.status.failed || st.Failed, Exception: r.status.exception && !st.NoException,
 		Deferred: st.Deferred, Refused: st.Refused,
 		Error: agent.ErrorEvidence{
 			Type: s.ErrorType, Text: s.ErrorText, Code: int(s.StatusCode), GRPC: r.status.grpc,

@@ -27,6 +27,7 @@ type Stated struct {
 	Refused     bool // turned away before anything ran
 	ResultError bool // the dialect marks the result as an error
 	NoException bool // its exception events are control flow
+	Failed      bool // the call failed, though the status does not say so
 
 	// Words is what the span says of calls that it does not stand for; Open is
 	// what became of the calls of an agent's last model answer that nothing else

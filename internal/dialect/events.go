@@ -69,9 +69,11 @@ func takeDetails(at, details pcommon.Map, op agent.Op) {
 		if op == agent.OpTool {
 			switch k {
 			case canon.InputMessages:
-				to = canon.ToolArguments
+				takeCall(at, canon.ToolArguments, v, "arguments")
+				continue
 			case canon.OutputMessages:
-				to = canon.ToolResult
+				takeCall(at, canon.ToolResult, v, "response")
+				continue
 			}
 		}
 		switch to {
@@ -83,6 +85,19 @@ func takeDetails(at, details pcommon.Map, op agent.Op) {
 			}
 		}
 	}
+}
+
+// takeCall takes arguments or result of a tool span out of the one message, with
+// one part, that its details hold; a value of another shape is what it is.
+func takeCall(at pcommon.Map, to string, v pcommon.Value, member string) {
+	if _, there := at.Get(to); there {
+		return
+	}
+	raw := text(v)
+	if part, ok := cjson.Find(raw, "0", "parts", "0", member); ok {
+		raw = part
+	}
+	at.PutStr(to, raw)
 }
 
 // takeToolEvent: on a tool span the tool message holds the arguments, the choice
@@ -143,7 +158,13 @@ func appendMessage(dst []byte, name string, m pcommon.Map) []byte {
 	dst = cjson.AppendQuoted(append(dst, `{"role":`...), role)
 	dst = append(dst, `,"parts":[`...)
 	from := len(dst)
-	if role == "tool" {
+	answers, ok := "", false
+	if role == "tool" && e.id == "" {
+		answers, ok = blocks(e.content) // each block answers a call of its own
+	}
+	if ok {
+		dst = append(dst, answers...)
+	} else if role == "tool" {
 		dst = append(dst, `{"type":"tool_call_response","id":`...)
 		dst = cjson.AppendQuoted(dst, e.id)
 		dst = append(dst, `,"response":`...)

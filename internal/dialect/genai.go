@@ -6,6 +6,7 @@ import (
 
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/canon"
+	"github.com/steptrail/steptrail/internal/cjson"
 )
 
 // genAI reads spans of the OTel GenAI conventions, current and deprecated
@@ -54,6 +55,18 @@ func toolSpan(span ptrace.Span, l *look, st *canon.Stated) {
 	}
 	if !l.has(markTool) && st.Kind == agent.KindAct { // a memory operation names itself
 		span.Attributes().PutStr(canon.ToolName, l.operation)
+	}
+}
+
+// handoffArgument: some clients' tool that hands over names the agent in its
+// arguments.
+func handoffArgument(at pcommon.Map, st *canon.Stated) {
+	v, ok := at.Get(canon.ToolName)
+	if !ok || v.Type() != pcommon.ValueTypeStr || v.Str() != "handoff_to_agent" && v.Str() != "transfer_to_agent" {
+		return
+	}
+	if args, ok := at.Get(canon.ToolArguments); ok {
+		st.HandoffTo, _ = cjson.Lookup(text(args), "agent_name")
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/canon"
 	"github.com/steptrail/steptrail/internal/dialect"
 )
@@ -43,21 +44,41 @@ func describe(b *strings.Builder, span ptrace.Span, st *canon.Stated) {
 			fmt.Fprintf(b, " %s=%s", f.name, f.value)
 		}
 	}
-	for _, m := range []struct {
-		name string
-		set  bool
-	}{
-		{"refused", st.Refused}, {"deferred", st.Deferred}, {"result_error", st.ResultError}, {"output_function", st.OutputFunction},
-		{"error", span.Status().Code() == ptrace.StatusCodeError},
-	} {
-		if m.set {
-			b.WriteString(" " + m.name)
-		}
+	marks(b, span, st)
+	if m := span.Status().Message(); m != "" {
+		fmt.Fprintf(b, " status=%q", m)
 	}
 	b.WriteByte('\n')
 	attributes(b, span.Attributes())
 	for _, ev := range span.Events().All() {
 		fmt.Fprintf(b, "  event %s\n", ev.Name())
+	}
+}
+
+// marks writes what else the dialect told, where it told it.
+func marks(b *strings.Builder, span ptrace.Span, st *canon.Stated) {
+	for _, f := range []struct {
+		name string
+		on   bool
+	}{
+		{"refused", st.Refused}, {"deferred", st.Deferred}, {"result_error", st.ResultError}, {"output_function", st.OutputFunction},
+		{"error", span.Status().Code() == ptrace.StatusCodeError}, {"no_exception", st.NoException}, {"failed", st.Failed}, {"cut_off", !st.Ended},
+	} {
+		if f.on {
+			b.WriteString(" " + f.name)
+		}
+	}
+	for _, w := range st.Words {
+		fmt.Fprintf(b, " says=%s:%s", w.ID, w.Sign)
+		if w.Outside {
+			b.WriteString(":outside")
+		}
+	}
+	if st.Open != agent.SignNone {
+		fmt.Fprintf(b, " open=%s", st.Open)
+	}
+	if st.Attempts != 0 {
+		fmt.Fprintf(b, " attempts=%d", st.Attempts)
 	}
 }
 

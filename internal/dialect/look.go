@@ -66,6 +66,7 @@ type look struct {
 	run       string // explicit run id of a dialect
 	runRank   int    // rank of the name it came under
 	bareRun   string // run_id: a run's id only beside Temporal's own names
+	client    client // what reads the habits of the client that the scope names
 }
 
 func (l *look) has(m mark) bool { return l.marks&m != 0 }
@@ -74,6 +75,7 @@ func (l *look) has(m mark) bool { return l.marks&m != 0 }
 func lookAt(scope string, span ptrace.Span, runKeys []string) look {
 	l := look{runRank: noRun}
 	l.scope(scope)
+	l.client = clientOf(scope)
 	l.name(span.Name())
 	for k, v := range span.Attributes().All() {
 		l.attribute(k, v, runKeys)
@@ -214,6 +216,8 @@ func (l *look) attribute(k string, v pcommon.Value, runKeys []string) {
 		l.marks |= markHTTP
 	case "http.method":
 		l.marks |= markHTTP | markOld
+	case "operation.cost":
+		l.marks |= markOld
 	case canon.DBSystem, canon.DBOperation:
 		l.marks |= markDB
 		l.operationOf(k, v)

@@ -31,6 +31,9 @@ var files = [...]file{
 	MCP:           mcp,
 	Temporal:      temporal,
 	Explicit:      explicit,
+	Logfire:       logfire,
+	AnthropicSDK:  anthropicSDK,
+	ADK:           adkModel,
 	ToolOnly:      toolOnly,
 	ModelOnly:     modelOnly,
 	HTTP:          httpSpan,
@@ -65,6 +68,12 @@ func (n *Normalizer) Normalize(scope string, span ptrace.Span, st *canon.Stated)
 	}
 	if int(d) < len(files) && files[d] != nil {
 		files[d](span, &l, st)
+	}
+	if l.client != nil {
+		l.client(span, &l, st)
+	}
+	if st.Op == agent.OpTool && st.HandoffTo == "" {
+		handoffArgument(span.Attributes(), st)
 	}
 	if st.Op == agent.OpNone && l.has(markStepKind) && d != Explicit {
 		explicit(span, &l, st) // the user says that it is a step

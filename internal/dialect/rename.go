@@ -32,6 +32,8 @@ func newName(k string) string {
 		return canon.ReasoningTokens
 	case "gen_ai.response.finish_reason":
 		return canon.FinishReasons
+	case "operation.cost":
+		return canon.CostUSD
 	case "http.method":
 		return canon.HTTPMethod
 	case "http.status_code":
