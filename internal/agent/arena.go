@@ -245,7 +245,16 @@ func (a *arena) agents() {
 		case isModel(ps):
 			nd.tool, nd.call, nd.inHTTP = noSpan, nd.parent, false
 		}
+		nd.isAgent = nd.isAgent && !a.isSameAgent(at)
 	}
+}
+
+// isSameAgent reports whether an agent's span lies in another of its name with
+// neither tool nor model between: two instrumentations, or two levels of one, show
+// one invocation.
+func (a *arena) isSameAgent(at int32) bool {
+	nd, s := &a.nodes[at], a.steps[at]
+	return nd.agent >= 0 && nd.tool < 0 && nd.call < 0 && s.Agent != "" && s.Agent == a.steps[nd.agent].Agent
 }
 
 func isModel(s *Step) bool { return s.Op == OpModel }

@@ -25,7 +25,7 @@ type ErrorEvidence struct {
 func JudgeError(e ErrorEvidence) Sign {
 	typ := lastSegment(e.Type)
 	switch typ {
-	case "GraphInterrupt", "NodeInterrupt", "Interrupt", "GraphBubbleUp", "ApprovalRequired", "CallDeferred", "ToolApprovalRequired":
+	case "GraphInterrupt", "NodeInterrupt", "Interrupt", "GraphBubbleUp", "ApprovalRequired", "CallDeferred", "ToolApprovalRequired", "WaitingForEvent":
 		return SignDeferred
 	case "ParentCommand", "Command":
 		return SignOK
@@ -122,7 +122,7 @@ func JudgeSpan(e SpanEvidence) Sign {
 	if result == SignDeferred {
 		return SignDeferred
 	}
-	if result == SignRefused || e.Failed && frameworkSign(e.Error.Text) == SignRefused {
+	if result == SignRefused || e.Failed && frameworkSign(e.Error.Text) == SignRefused || (e.Failed || e.Exception) && isValidation(e.Error) {
 		return SignRefused
 	}
 	if e.Failed || (e.Exception && result != SignOK && result != SignReceipt) {

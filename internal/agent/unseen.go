@@ -33,7 +33,7 @@ func (b *builder) unseen() {
 		r := &b.requests[n]
 		asked := &b.cands[r.model]
 		k := call{baseTool(r.call.Tool), r.call.ID}
-		if r.used || r.call.ID != "" && ran[k] || r.call.OutputFunction || isOutputName(r.call.Tool) || failed(asked.outcome) {
+		if r.used || r.call.ID != "" && ran[k] || r.call.OutputFunction || isOutputName(r.call.Tool) || failed(asked.outcome) || r.call.Tool == "" || b.ranAsAgent(r) {
 			continue
 		}
 		if r.call.ID != "" {

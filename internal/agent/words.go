@@ -29,12 +29,29 @@ func (b *builder) hear() {
 			b.words[w.ID] = w
 		}
 		if f.Open == SignRefused || f.Open == SignDeferred && endedSign(b.a.steps[at]) == SignOK {
-			b.openEnds = append(b.openEnds, openEnd{at, f.Open, noSpan})
+			b.openEnd(at, f.Open)
 		}
 	}
 	if len(b.openEnds) > 0 {
 		b.awaited()
 	}
+}
+
+// openEnd notes what became of the open calls of an agent, by its own span or by
+// one below it, as that of a turn. What was turned away does not wait.
+func (b *builder) openEnd(at int32, sign Sign) {
+	if up := b.ownAgent(at); up >= 0 && !b.a.nodes[at].isAgent {
+		at = up
+	}
+	for n := range b.openEnds {
+		if e := &b.openEnds[n]; e.agent == at {
+			if sign == SignRefused {
+				e.sign = sign
+			}
+			return
+		}
+	}
+	b.openEnds = append(b.openEnds, openEnd{at, sign, noSpan})
 }
 
 // awaited finds the last model call of each agent with an open end, and the tool

@@ -14,7 +14,7 @@ import (
 type flatMessages struct {
 	fields []flatField
 	size   int  // bytes of all values
-	noIDs  bool // a call, or an answer, came without an id
+	part   bool // a call came without id or name, or an answer without id
 }
 
 // flatField is one field of a message, of one of its contents or of its calls.
@@ -181,12 +181,18 @@ func (f *flatMessages) message(l *messageList, fields []flatField) {
 			name = e.value
 		}
 	}
-	if role == "tool" || role == "function" || id != "" { // what names the call it answers is a tool's
+	switch role {
+	case "tool-response", "function":
+		role = "tool"
+	case "tool-call":
+		role = "assistant"
+	}
+	if role == "tool" || id != "" { // what names the call it answers is a tool's
 		l.begin("tool")
 		if contents && content == "" {
 			content = joined(fields)
 		}
-		f.noIDs = f.noIDs || id == ""
+		f.part = f.part || id == ""
 		l.answer(id, name, content, false)
 		l.end("")
 		return
@@ -204,7 +210,7 @@ func (f *flatMessages) message(l *messageList, fields []flatField) {
 		case g == flatContent:
 			flatContentPart(l, fields[from:to])
 		case g == flatCall, g == flatContentCall && !calls:
-			f.noIDs = !flatCallPart(l, fields[from:to]) || f.noIDs
+			f.part = !flatCallPart(l, fields[from:to]) || f.part
 		}
 		from = to
 	}
@@ -234,7 +240,7 @@ func flatContentPart(l *messageList, fields []flatField) {
 	}
 }
 
-// flatCallPart writes a call, and reports whether it has an id.
+// flatCallPart writes a call, and reports whether it has an id and a name.
 func flatCallPart(l *messageList, fields []flatField) bool {
 	var id, name, arguments string
 	for i := range fields {
@@ -249,7 +255,7 @@ func flatCallPart(l *messageList, fields []flatField) bool {
 		}
 	}
 	l.call(id, name, arguments)
-	return id != ""
+	return id != "" && name != ""
 }
 
 // joined is the text of all contents.

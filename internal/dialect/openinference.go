@@ -43,7 +43,7 @@ func openInference(span ptrace.Span, l *look, st *canon.Stated) {
 		r.read(k, v)
 	}
 	st.Checkpoint = r.run.checkpoint
-	r.op(span.Name(), l, st)
+	r.op(span.Name(), span.Status().Message(), l, st)
 	at := span.Attributes()
 	switch st.Op {
 	case agent.OpModel:
@@ -52,7 +52,7 @@ func openInference(span ptrace.Span, l *look, st *canon.Stated) {
 		r.toolCall(span, st)
 	default:
 	}
-	r.common(at, st)
+	r.common(at, span.Name(), st)
 }
 
 func (r *inference) read(k string, v pcommon.Value) {
@@ -136,7 +136,7 @@ func count(v pcommon.Value, to *int64) {
 
 // op tells what the span is. Python's package for LangChain writes AGENT for
 // whatever has "agent" in its name: there the metadata decide.
-func (r *inference) op(name string, l *look, st *canon.Stated) {
+func (r *inference) op(name, status string, l *look, st *canon.Stated) {
 	kind := r.kind
 	if r.toolName != "" && kind != "LLM" {
 		kind = "TOOL"
@@ -153,7 +153,14 @@ func (r *inference) op(name string, l *look, st *canon.Stated) {
 	case "AGENT", "CHAIN":
 		if r.isAgent(name, kind, l) {
 			byDialect(st, agent.OpAgent, agent.KindUnset)
+			if l.has(markAgentsSDK) {
+				st.Open = agent.SignDeferred
+			}
 			return
+		}
+		// A turn of the OpenAI Agents SDK that asks for a tool that is not there.
+		if l.has(markAgentsSDK) && strings.HasPrefix(status, "Tool not found: ") {
+			st.Open = agent.SignRefused
 		}
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	case "RETRIEVER", "RERANKER", "EMBEDDING":
@@ -198,14 +205,14 @@ func (r *inference) toolOp(name string, l *look, st *canon.Stated) {
 }
 
 // modelCall moves what a model call says. The messages stand in the flattened
-// attributes, else, or where call ids are missing there, in the bodies of
-// request and response.
+// attributes, else, or where these lack call ids or were cut off, in the bodies
+// of request and response.
 func (r *inference) modelCall(at pcommon.Map) {
 	in, out := r.in.list(), r.out.list()
-	if in == "" || r.in.noIDs {
+	if in == "" || r.in.part {
 		in = orElse(requestMessages(r.input), in)
 	}
-	if out == "" || r.out.noIDs {
+	if out == "" || r.out.part {
 		list, finish := responseMessages(r.output)
 		out, r.finish = orElse(list, out), orElse(r.finish, finish)
 	}
@@ -310,11 +317,14 @@ func (r *inference) toolCall(span ptrace.Span, st *canon.Stated) {
 // toolOfSpan is the tool's name in the name of a span of a method.
 func toolOfSpan(name string) string { return strings.TrimSuffix(name, ".__call__") }
 
+// agentOfSpan is the agent's name in the name of a span of its method.
+func agentOfSpan(name string) string { return strings.TrimSuffix(name, ".run") }
+
 // common moves what spans of all kinds say.
-func (r *inference) common(at pcommon.Map, st *canon.Stated) {
+func (r *inference) common(at pcommon.Map, spanName string, st *canon.Stated) {
 	name := orElse(r.agentName, r.run.agent)
 	if st.Op == agent.OpAgent {
-		name = orElse(name, orElse(r.nodeName, r.nodeID))
+		name = orElse(orElse(name, orElse(r.nodeName, r.nodeID)), agentOfSpan(spanName))
 	}
 	putNew(at, canon.AgentName, name)
 	if !r.hasSession {
