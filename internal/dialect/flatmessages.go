@@ -13,6 +13,7 @@ import (
 // number in a name is only a sort key.
 type flatMessages struct {
 	fields []flatField
+	most   int  // how many fields there can be; 0 where unknown
 	size   int  // bytes of all values
 	part   bool // a call came without id or name, or an answer without id
 }
@@ -128,7 +129,7 @@ func flatItem(rest string) (group flatGroup, item int32, name flatName, ok bool)
 
 func (f *flatMessages) put(e flatField) {
 	if f.fields == nil {
-		f.fields = make([]flatField, 0, 48)
+		f.fields = make([]flatField, 0, min(max(f.most, 16), 256))
 	}
 	f.fields = append(f.fields, e)
 	f.size += len(e.value) + 24

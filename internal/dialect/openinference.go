@@ -27,21 +27,20 @@ type inference struct {
 	promptName, promptVersion      string
 	run                            metadata
 	in, out                        flatMessages
-	tokens                         inferenceTokens
 	cost                           float64
 	hasCost, hasSession, hasUser   bool
 	hasInput, hasOutput            bool
+	inputTaken, outputTaken        bool // the messages stand under gen_ai names already
 }
-
-// inferenceTokens are token counts, each with one added, 0 where absent.
-type inferenceTokens struct{ prompt, completion, cacheRead, cacheWrite, reasoning int64 }
 
 // openInference reads spans of the OpenInference conventions.
 func openInference(span ptrace.Span, l *look, st *canon.Stated) {
 	r := inference{run: metadata{rank: noSession}}
+	r.in.most = span.Attributes().Len()
 	for k, v := range span.Attributes().All() {
 		r.read(k, v)
 	}
+	classOfStack(span)
 	st.Checkpoint = r.run.checkpoint
 	r.op(span.Name(), span.Status().Message(), l, st)
 	at := span.Attributes()
@@ -87,28 +86,20 @@ func (r *inference) read(k string, v pcommon.Value) {
 		r.system = text(v)
 	case "llm.invocation_parameters":
 		r.parameters = text(v)
-	case "llm.finish_reason":
-		r.finish = text(v)
 	case "prompt.id":
 		r.promptName = text(v)
 	case "llm.prompt_template.version":
 		r.promptVersion = text(v)
 	case "metadata":
 		r.run.readJSON(text(v))
+	case canon.InputMessages:
+		r.inputTaken = true
+	case canon.OutputMessages:
+		r.outputTaken = true
 	case canon.SessionID:
 		r.hasSession = true
 	case canon.UserID:
 		r.hasUser = true
-	case "llm.token_count.prompt":
-		count(v, &r.tokens.prompt)
-	case "llm.token_count.completion":
-		count(v, &r.tokens.completion)
-	case "llm.token_count.prompt_details.cache_read":
-		count(v, &r.tokens.cacheRead)
-	case "llm.token_count.prompt_details.cache_write":
-		count(v, &r.tokens.cacheWrite)
-	case "llm.token_count.completion_details.reasoning":
-		count(v, &r.tokens.reasoning)
 	case "llm.cost.total", "operation.cost":
 		if v.Type() == pcommon.ValueTypeDouble {
 			r.cost, r.hasCost = v.Double(), true
@@ -119,18 +110,6 @@ func (r *inference) read(k string, v pcommon.Value) {
 		} else if rest, ok := strings.CutPrefix(k, inferenceOutput); ok {
 			r.out.add(rest, v)
 		}
-	}
-}
-
-func count(v pcommon.Value, to *int64) {
-	switch v.Type() {
-	case pcommon.ValueTypeInt:
-		*to = v.Int() + 1
-	case pcommon.ValueTypeDouble:
-		if f := v.Double(); f >= 0 && f < 1<<53 {
-			*to = int64(f) + 1
-		}
-	default:
 	}
 }
 
@@ -153,9 +132,6 @@ func (r *inference) op(name, status string, l *look, st *canon.Stated) {
 	case "AGENT", "CHAIN":
 		if r.isAgent(name, kind, l) {
 			byDialect(st, agent.OpAgent, agent.KindUnset)
-			if l.has(markAgentsSDK) {
-				st.Open = agent.SignDeferred
-			}
 			return
 		}
 		// A turn of the OpenAI Agents SDK that asks for a tool that is not there.
@@ -208,46 +184,57 @@ func (r *inference) toolOp(name string, l *look, st *canon.Stated) {
 // attributes, else, or where these lack call ids or were cut off, in the bodies
 // of request and response.
 func (r *inference) modelCall(at pcommon.Map) {
-	in, out := r.in.list(), r.out.list()
-	if in == "" || r.in.part {
-		in = orElse(requestMessages(r.input), in)
+	in, out := "", ""
+	if !r.inputTaken {
+		if in = r.in.list(); in == "" || r.in.part {
+			in = orElse(requestMessages(r.input), in)
+		}
 	}
-	if out == "" || r.out.part {
-		list, finish := responseMessages(r.output)
-		out, r.finish = orElse(list, out), orElse(r.finish, finish)
+	if !r.outputTaken {
+		if out = r.out.list(); out == "" || r.out.part {
+			list, finish := responseMessages(r.output)
+			out, r.finish = orElse(list, out), finish
+		}
 	}
 	p := readParameters(r.parameters)
 	at.RemoveIf(func(k string, _ pcommon.Value) bool {
 		switch k {
 		case "input.value", "input.mime_type":
-			return in != ""
+			return in != "" || r.inputTaken
 		case "output.value", "output.mime_type":
-			return out != ""
-		case "llm.model_name", "llm.request.model_name", "llm.response.model_name", "llm.finish_reason", "llm.token_count.prompt",
-			"llm.token_count.completion", "llm.token_count.prompt_details.cache_read", "llm.token_count.prompt_details.cache_write",
-			"llm.token_count.completion_details.reasoning", "llm.token_count.total":
+			return out != "" || r.outputTaken
+		case "llm.model_name", "llm.request.model_name", "llm.response.model_name", "llm.token_count.total":
 			return true
 		case canon.RequestModel:
 			return p.model != "" && !p.isResponse
 		}
 		return strings.HasPrefix(k, inferenceInput) || strings.HasPrefix(k, inferenceOutput)
 	})
+	moveAll(at, inferenceName)
 	putNew(at, canon.InputMessages, in)
 	putNew(at, canon.OutputMessages, out)
 	r.models(at, &p)
 	putNew(at, canon.FinishReasons, r.finish)
 	p.put(at)
-	for _, c := range [...]struct {
-		key string
-		n   int64
-	}{
-		{canon.InputTokens, r.tokens.prompt}, {canon.OutputTokens, r.tokens.completion}, {canon.CacheReadTokens, r.tokens.cacheRead},
-		{canon.CacheWriteTokens, r.tokens.cacheWrite}, {canon.ReasoningTokens, r.tokens.reasoning},
-	} {
-		if _, there := at.Get(c.key); c.n > 0 && !there {
-			at.PutInt(c.key, c.n-1)
-		}
+}
+
+// inferenceName gives the canonical name of an attribute of a model call.
+func inferenceName(k string) string {
+	switch k {
+	case "llm.finish_reason":
+		return canon.FinishReasons
+	case "llm.token_count.prompt":
+		return canon.InputTokens
+	case "llm.token_count.completion":
+		return canon.OutputTokens
+	case "llm.token_count.prompt_details.cache_read":
+		return canon.CacheReadTokens
+	case "llm.token_count.prompt_details.cache_write":
+		return canon.CacheWriteTokens
+	case "llm.token_count.completion_details.reasoning":
+		return canon.ReasoningTokens
 	}
+	return ""
 }
 
 // models tells the model asked from the one that answered. llm.model_name is
