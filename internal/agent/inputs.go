@@ -1,10 +1,16 @@
 package agent
 
+import (
+	"cmp"
+	"slices"
+)
+
 // laneInput is what was read of the inputs of one lane so far.
 type laneInput struct {
 	refs  []Ref
 	users []userMark        // user messages of the last input
 	lasts map[userMark]bool // (last user message, number of user messages) of the inputs before
+	model int32             // the model call before
 }
 
 // userMark is a user message and its number among the user messages of an input.
@@ -20,6 +26,9 @@ type userMark struct {
 func (b *builder) scanInputs() map[answerKey][]answered {
 	answers := map[answerKey][]answered{}
 	lanes := make([]laneInput, len(b.lanes))
+	for i := range lanes {
+		lanes[i].model = noSpan
+	}
 	for i := range b.cands {
 		c := &b.cands[i]
 		if c.gone || c.op != OpModel || c.early {
@@ -31,9 +40,11 @@ func (b *builder) scanInputs() map[answerKey][]answered {
 				break
 			}
 		}
+		l := &lanes[c.lane]
 		if len(input) > 0 {
-			b.scanInput(int32(i), input, &lanes[c.lane], answers)
+			b.scanInput(int32(i), input, l, answers)
 		}
+		l.model = int32(i)
 	}
 	b.scanAgents(answers)
 	return answers
@@ -76,6 +87,7 @@ func (b *builder) scanInput(i int32, input []Ref, l *laneInput, answers map[answ
 		keep--
 	}
 	l.users, l.refs = l.users[:keep], input
+	last := b.lastAsking(input)
 	var asked []answerKey // calls of the last assistant message, not answered yet
 	for pos := from; pos < len(input); pos++ {
 		f := b.a.facts(input[pos])
@@ -90,6 +102,12 @@ func (b *builder) scanInput(i int32, input []Ref, l *laneInput, answers map[answ
 					k = answerKey{ref: input[pos], pos: p}
 				}
 				asked = append(asked, k)
+			}
+		}
+		if pos == last {
+			// A message that shows no ids is the answer of the model call before.
+			if own := b.askedBy(l.model); len(f.Calls) == 0 || f.Calls[0].ID == "" && len(own) == len(f.Calls) {
+				asked = own
 			}
 		}
 		for p := range f.Answers {
@@ -108,6 +126,26 @@ func (b *builder) scanInput(i int32, input []Ref, l *laneInput, answers map[answ
 		}
 	}
 	b.noteTurn(i, l)
+}
+
+// lastAsking is the place of the last assistant message of an input; -1 if there
+// is none.
+func (b *builder) lastAsking(input []Ref) int {
+	for pos := len(input) - 1; pos >= 0; pos-- {
+		if f := b.a.facts(input[pos]); f != nil && f.Role == RoleAssistant {
+			return pos
+		}
+	}
+	return -1
+}
+
+// askedBy are the calls that a model call asked for, in their order.
+func (b *builder) askedBy(model int32) (keys []answerKey) {
+	at, _ := slices.BinarySearchFunc(b.requests, model, func(r request, m int32) int { return cmp.Compare(r.model, m) })
+	for ; model >= 0 && at < len(b.requests) && b.requests[at].model == model; at++ {
+		keys = append(keys, b.requests[at].key)
+	}
+	return keys
 }
 
 // noteTurn: a new user message in an input of the outermost agent is a turn of

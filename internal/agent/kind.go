@@ -77,10 +77,13 @@ func (b *builder) classifyTool(c *cand, s *Step, nd *node) {
 	}
 }
 
-// kindByRequests: a tool whose HTTP requests only look is a read, one that sends
-// something an act. Unset where no request tells.
+// kindByRequests: a tool whose HTTP requests and database operations only look is
+// a read, one that sends or changes something an act. Unset where none tells.
 func (b *builder) kindByRequests(at int32) Kind {
-	kind := KindUnset
+	kind := b.kindByDatabase(at, 0)
+	if kind == KindAct {
+		return kind
+	}
 	for _, h := range b.httpBelow(at, nil) {
 		s := b.a.steps[h]
 		switch {
@@ -88,6 +91,26 @@ func (b *builder) kindByRequests(at int32) Kind {
 		case !isSafe(s.HTTP.Method):
 			return KindAct
 		default:
+			kind = KindRead
+		}
+	}
+	return kind
+}
+
+// kindByDatabase looks at the operations below a node that no step and no agent
+// stands before.
+func (b *builder) kindByDatabase(at int32, depth int) Kind {
+	kind := KindUnset
+	for c := b.a.nodes[at].child; c >= 0 && depth < maxDepth; c = b.a.nodes[c].sibling {
+		nd, s := &b.a.nodes[c], b.a.steps[c]
+		if nd.isAgent || nd.step || nd.run != b.run {
+			continue
+		}
+		below := b.kindByDatabase(c, depth+1)
+		switch {
+		case below == KindAct, s.Call.Effect == EffectMutating:
+			return KindAct
+		case below == KindRead, s.Call.Effect == EffectReadOnly:
 			kind = KindRead
 		}
 	}

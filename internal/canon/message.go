@@ -106,6 +106,9 @@ func (x *extractor) read(text string, fallback agent.Role, outer bool) bool {
 	switch {
 	case parts != "":
 		x.parts(parts)
+		if x.role == agent.RoleTool && len(x.answers) == 0 && len(x.text) > 0 {
+			x.answer(id, name, string(x.text), isError || status == "error") // an answer that is a text
+		}
 	case x.role == agent.RoleTool && !holdsAnswers(content):
 		x.answer(id, name, content, isError || status == "error")
 	default:

@@ -22,10 +22,10 @@ const (
 	Laminar
 	Braintrust
 	OpenLIT
+	OpenLLMetry
 	OTelGenAI
 	AutoGenRuntime
 	MCP
-	OpenLLMetry
 	ADK
 	MLflow
 	Genkit
@@ -43,7 +43,7 @@ const (
 
 var names = [...]string{
 	"", "claude_code", "openinference", "vercel_ai", "langfuse", "langsmith", "mastra", "anthropic_sdk", "crewai", "logfire",
-	"agentops", "laminar", "braintrust", "openlit", "otel_genai", "autogen_runtime", "mcp", "openllmetry", "adk", "mlflow",
+	"agentops", "laminar", "braintrust", "openlit", "openllmetry", "otel_genai", "autogen_runtime", "mcp", "adk", "mlflow",
 	"genkit", "livekit", "haystack", "temporal", "agenttelemetry", "explicit", "tool_only", "model_only", "http", "database", "rpc",
 }
 
@@ -95,6 +95,8 @@ func (l *look) detect() Dialect {
 		return Braintrust
 	case l.has(markOpenLIT):
 		return OpenLIT
+	case l.has(markTraceloop):
+		return OpenLLMetry
 
 	// The common names, also where an MCP SDK writes them (tools/call).
 	case l.has(markGenAI):
@@ -105,8 +107,6 @@ func (l *look) detect() Dialect {
 		return AutoGenRuntime
 	case l.has(markMCP):
 		return MCP
-	case l.has(markTraceloop):
-		return OpenLLMetry
 	case l.has(markADK):
 		return ADK
 	case l.has(markMLflow):

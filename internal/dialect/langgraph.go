@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/steptrail/steptrail/internal/cjson"
+import (
+	"strings"
+
+	"github.com/steptrail/steptrail/internal/cjson"
+)
 
 // readJSON reads metadata that is one JSON object; of its members only the texts.
 func (m *metadata) readJSON(raw string) {
@@ -23,4 +27,14 @@ func (m *metadata) isAgent(name string) bool {
 		return false
 	}
 	return m.integration == "langgraph" || m.integration == "langchain_create_agent"
+}
+
+// isRunnable reports whether a name is that of a class by which LangChain and
+// LangGraph put a chain together: what such a span covers is no step.
+func isRunnable(name string) bool {
+	switch name {
+	case "prompt", "Prompt", "ChatPromptTemplate", "PromptTemplate", "__start__", "__end__":
+		return true
+	}
+	return strings.HasPrefix(name, "Runnable") || strings.HasPrefix(name, "Channel") || strings.HasPrefix(name, "Branch<")
 }

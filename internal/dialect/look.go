@@ -54,6 +54,7 @@ const (
 	markDatastore  // gen_ai.tool.type = datastore
 	markPlainID    // a tool call id that stands for "none"
 	markUsage      // token counts, or messages
+	markFlat       // messages that came flattened under deprecated names
 	markMetadata   // what an application says of its run under a client's prefix
 	markAgentsSDK  // instrumentation of the OpenAI Agents SDK
 )
@@ -67,13 +68,14 @@ type look struct {
 	runRank   int    // rank of the name it came under
 	bareRun   string // run_id: a run's id only beside Temporal's own names
 	client    client // what reads the habits of the client that the scope names
+	app       metadata
 }
 
 func (l *look) has(m mark) bool { return l.marks&m != 0 }
 
 // lookAt passes over a span once.
 func lookAt(scope string, span ptrace.Span, runKeys []string) look {
-	l := look{runRank: noRun}
+	l := look{runRank: noRun, app: metadata{rank: noSession}}
 	l.scope(scope)
 	l.client = clientOf(scope)
 	l.name(span.Name())
@@ -111,6 +113,8 @@ func (l *look) scope(scope string) {
 			l.marks |= markClaude
 		case strings.HasPrefix(scope, "@langfuse/"):
 			l.marks |= markLangfuse
+		case strings.HasPrefix(scope, "opentelemetry.instrumentation.crewai"):
+			l.marks |= markTraceloop
 		case strings.HasPrefix(scope, "openlit"):
 			l.marks |= markOpenLIT
 		case strings.HasPrefix(scope, "autogen "):
@@ -239,6 +243,8 @@ func (l *look) other(k string) {
 	case strings.HasPrefix(k, "gen_ai."):
 		if newName(k) != "" {
 			l.marks |= markOld
+		} else if _, _, _, ok := flatGenAI(k); ok {
+			l.marks |= markFlat | markUsage
 		}
 	case strings.HasPrefix(k, "ai."), strings.HasPrefix(k, "traceloop."):
 		if newName(k) != "" {

@@ -68,8 +68,7 @@ func (m *metadata) read(key, value string) {
 
 // takeMetadata gives what applications say under a client's prefix its canonical
 // place, where nothing stands there yet.
-func takeMetadata(at pcommon.Map, st *canon.Stated) {
-	m := metadata{rank: noSession}
+func takeMetadata(at pcommon.Map, m *metadata, st *canon.Stated) {
 	for k, v := range at.All() {
 		if key, ok := metadataKey(k); ok {
 			m.read(key, text(v))

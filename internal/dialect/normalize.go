@@ -27,6 +27,7 @@ var files = [...]file{
 	OpenInference: openInference,
 	VercelAI:      vercelAI,
 	LangSmith:     langSmith,
+	OpenLLMetry:   openLLMetry,
 	OTelGenAI:     genAI,
 	MCP:           mcp,
 	Temporal:      temporal,
@@ -51,11 +52,14 @@ func (n *Normalizer) Normalize(scope string, span ptrace.Span, st *canon.Stated)
 	if l.run != "" {
 		st.DialectRun, st.DialectRunWeak = l.run, l.runRank == rankLangSmith
 	}
+	if l.has(markFlat) {
+		takeFlat(span.Attributes()) // first: it makes room
+	}
 	if l.has(markOld) {
 		rename(span.Attributes())
 	}
 	if l.has(markMetadata) {
-		takeMetadata(span.Attributes(), st)
+		takeMetadata(span.Attributes(), &l.app, st)
 	}
 	if l.has(markHeader) {
 		renameHeaders(span.Attributes())
