@@ -43,6 +43,10 @@ func contentEvents(span ptrace.Span, op agent.Op) {
 	}
 	at := span.Attributes()
 	var input, output []byte
+	if op != agent.OpTool {
+		in, out := eventSizes(evs)
+		input, output = make([]byte, 0, in), make([]byte, 0, out)
+	}
 	for i := range evs.Len() {
 		ev := evs.At(i)
 		switch name := ev.Name(); {
@@ -59,6 +63,29 @@ func contentEvents(span ptrace.Span, op agent.Op) {
 	putMissing(at, canon.InputMessages, input)
 	putMissing(at, canon.OutputMessages, output)
 	evs.RemoveIf(func(ev ptrace.SpanEvent) bool { return isContentEvent(ev.Name()) })
+}
+
+// eventSizes is about how long the lists of messages become.
+func eventSizes(evs ptrace.SpanEventSlice) (input, output int) {
+	for i := range evs.Len() {
+		ev := evs.At(i)
+		name := ev.Name()
+		if !isContentEvent(name) || name == eventDetails {
+			continue
+		}
+		n := 96
+		for _, v := range ev.Attributes().All() {
+			if v.Type() == pcommon.ValueTypeStr {
+				n += len(v.Str()) + len(v.Str())/8
+			}
+		}
+		if name == eventChoice {
+			output += n
+		} else {
+			input += n
+		}
+	}
+	return input, output
 }
 
 // takeDetails moves the attributes of an operation's details to the span. On a
@@ -248,16 +275,16 @@ func appendParts(dst []byte, from int, e *eventMessage) []byte {
 			dst = append(appendContent(dst, e.content), '}')
 		}
 	}
-	calls := pcommon.NewSlice()
-	if isSet(e.calls) {
-		switch e.calls.Type() {
-		case pcommon.ValueTypeSlice:
-			calls = e.calls.Slice()
-		case pcommon.ValueTypeStr:
-			return appendCallsJSON(dst, from, e.calls.Str())
-		}
+	if !isSet(e.calls) {
+		return dst
 	}
-	for _, c := range calls.All() {
+	if e.calls.Type() == pcommon.ValueTypeStr {
+		return appendCallsJSON(dst, from, e.calls.Str())
+	}
+	if e.calls.Type() != pcommon.ValueTypeSlice {
+		return dst
+	}
+	for _, c := range e.calls.Slice().All() {
 		if c.Type() != pcommon.ValueTypeMap {
 			continue
 		}
