@@ -201,6 +201,19 @@ func readPart(raw string) part {
 	return inner
 }
 
+func originOf(raw string) (id, name string) {
+	sc := cjson.Scan(raw)
+	for sc.Object(); sc.Next(); {
+		switch sc.Key() {
+		case "id":
+			id = nonNull(sc.Text())
+		case "tool_name":
+			name = nonNull(sc.Text())
+		}
+	}
+	return id, name
+}
+
 func readFields(raw string) part {
 	var p part
 	sc := cjson.Scan(raw)
@@ -229,9 +242,13 @@ func readFields(raw string) part {
 			p.isError = p.isError || sc.Raw() == "true"
 		case "status":
 			p.isError = p.isError || sc.Text() == "error"
-		case "toolUse", "function_call", "functionCall": // Bedrock, Gemini
+		case "origin": // Haystack: the call that a result answers
+			p.id, p.name = originOf(sc.Raw())
+		case "error":
+			p.isError = p.isError || sc.Raw() == "true"
+		case "toolUse", "function_call", "functionCall", "tool_call": // Bedrock, Gemini, Haystack
 			p.wrapped, p.wrappedType = sc.Raw(), "tool_call"
-		case "toolResult", "function_response", "functionResponse":
+		case "toolResult", "function_response", "functionResponse", "tool_call_result":
 			p.wrapped, p.wrappedType = sc.Raw(), "tool_call_response"
 		}
 	}

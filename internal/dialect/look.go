@@ -170,7 +170,7 @@ func (l *look) attribute(k string, v pcommon.Value, runKeys []string) {
 		l.structured(v)
 	case canon.ToolArguments, canon.SystemInstructions, toolDefinitions:
 		l.structured(v)
-	case canon.InputTokens, canon.OutputTokens:
+	case canon.InputTokens, canon.OutputTokens, "gen_ai.request.type":
 		l.marks |= markUsage
 	case canon.RequestModel, canon.ResponseModel, "llm.model_name":
 		l.marks |= markModel
@@ -241,7 +241,11 @@ func (l *look) other(k string) {
 	case strings.HasPrefix(k, canon.Prefix):
 		l.marks |= markOwn
 	case strings.HasPrefix(k, "gen_ai."):
-		if newName(k) != "" {
+		switch newName(k) {
+		case "":
+		case canon.InputTokens, canon.OutputTokens:
+			l.marks |= markOld | markUsage
+		default:
 			l.marks |= markOld
 		} else if _, _, _, ok := flatGenAI(k); ok {
 			l.marks |= markFlat | markUsage

@@ -32,7 +32,7 @@ func newName(k string) string {
 		return canon.ReasoningTokens
 	case "gen_ai.response.finish_reason":
 		return canon.FinishReasons
-	case "operation.cost":
+	case "operation.cost", "gen_ai.usage.cost":
 		return canon.CostUSD
 	case "http.method":
 		return canon.HTTPMethod
