@@ -43,7 +43,7 @@ const capturePolicy = `tools: [{match: "get_*", class: read}, {match: "*-get_*",
 const captureRunKeys = `run_id_keys: ["ai.telemetry.metadata.runId", "ai.settings.context.runId", "mastra.metadata.runId", "traceloop.association.properties.run_id"]`
 
 // captureShare is the percentage of all captures that must be concluded rightly.
-const captureShare = 87
+const captureShare = 99
 
 var captureNames = flag.String("captures", "", "judge only the captures whose name matches, and list what is derived of them")
 

@@ -243,12 +243,13 @@ func (l *look) other(k string) {
 	case strings.HasPrefix(k, "gen_ai."):
 		switch newName(k) {
 		case "":
+			if _, _, _, ok := flatGenAI(k); ok {
+				l.marks |= markFlat | markUsage
+			}
 		case canon.InputTokens, canon.OutputTokens:
 			l.marks |= markOld | markUsage
 		default:
 			l.marks |= markOld
-		} else if _, _, _, ok := flatGenAI(k); ok {
-			l.marks |= markFlat | markUsage
 		}
 	case strings.HasPrefix(k, "ai."), strings.HasPrefix(k, "traceloop."):
 		if newName(k) != "" {

@@ -85,11 +85,23 @@ func putRecorded(at pcommon.Map, name, raw string) {
 }
 
 func (m *mlflowSpan) model(at pcommon.Map) {
-	in := requestMessages(m.inputs)
-	putNew(at, canon.InputMessages, in)
-	list, finish := responseMessages(m.outputs)
-	putNew(at, canon.OutputMessages, list)
-	putNew(at, canon.FinishReasons, finish)
+	at.EnsureCapacity(at.Len() + 12) // at most so many names are added
+	// The chat API's bodies are read as they are, others are written anew.
+	putMember(at, canon.InputMessages, m.inputs, "messages", false)
+	if _, ok := at.Get(canon.InputMessages); !ok {
+		putNew(at, canon.InputMessages, requestMessages(m.inputs))
+	}
+	putMember(at, canon.OutputMessages, m.outputs, "choices", false)
+	if v, ok := at.Get(canon.OutputMessages); ok {
+		reason, _ := cjson.Lookup(text(v), "0", "finish_reason")
+		putNew(at, canon.FinishReasons, reason)
+	} else {
+		list, finish := responseMessages(m.outputs)
+		putNew(at, canon.OutputMessages, list)
+		putNew(at, canon.FinishReasons, finish)
+	}
+	_, in := at.Get(canon.InputMessages)
+	_, out := at.Get(canon.OutputMessages)
 	params := readParameters(m.inputs)
 	putNew(at, canon.RequestModel, orElse(m.asked, params.model))
 	if m.asked == "" && params.model == "" { // the OpenAI Agents SDK names the one that it asked
@@ -115,6 +127,6 @@ func (m *mlflowSpan) model(at pcommon.Map) {
 		}
 	}
 	at.RemoveIf(func(k string, _ pcommon.Value) bool {
-		return k == "mlflow.spanInputs" && in != "" || k == "mlflow.spanOutputs" && list != ""
+		return k == "mlflow.spanInputs" && in || k == "mlflow.spanOutputs" && out
 	})
 }
