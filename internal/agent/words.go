@@ -28,7 +28,8 @@ func (b *builder) hear() {
 			}
 			b.words[w.ID] = w
 		}
-		if f.Open == SignRefused || f.Open == SignDeferred && endedSign(b.a.steps[at]) == SignOK {
+		sign := endedSign(b.a.steps[at])
+		if f.Open == SignRefused || f.Open == SignDeferred && (sign == SignOK || sign == SignDeferred) {
 			b.openEnd(at, f.Open)
 		}
 	}

@@ -109,3 +109,16 @@ func isClass(s string) bool {
 		return r != '_' && r != '.' && r != '$' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
 }
+
+// isInterrupted reports whether a graph's node stopped to wait for a person.
+func isInterrupted(span ptrace.Span) bool {
+	for _, ev := range span.Events().All() {
+		if ev.Name() != canon.ExceptionEvent {
+			continue
+		}
+		if typ, ok := ev.Attributes().Get(canon.ExceptionType); ok && strings.HasSuffix(text(typ), "GraphInterrupt") {
+			return true
+		}
+	}
+	return false
+}

@@ -62,11 +62,22 @@ func toolSpan(span ptrace.Span, l *look, st *canon.Stated) {
 // arguments.
 func handoffArgument(at pcommon.Map, st *canon.Stated) {
 	v, ok := at.Get(canon.ToolName)
-	if !ok || v.Type() != pcommon.ValueTypeStr || v.Str() != "handoff_to_agent" && v.Str() != "transfer_to_agent" {
+	if !ok || v.Type() != pcommon.ValueTypeStr {
+		return
+	}
+	key := ""
+	switch v.Str() {
+	case "handoff_to_agent", "transfer_to_agent":
+		key = "agent_name"
+	case "handoff":
+		key = "to_agent"
+	case "delegate_task_to_member":
+		key = "member_id"
+	default:
 		return
 	}
 	if args, ok := at.Get(canon.ToolArguments); ok {
-		st.HandoffTo, _ = cjson.Lookup(text(args), "agent_name")
+		st.HandoffTo, _ = cjson.Lookup(text(args), key)
 	}
 }
 

@@ -6,12 +6,17 @@ import (
 	"github.com/steptrail/steptrail/internal/cjson"
 )
 
-// readJSON reads metadata that is one JSON object; of its members only the texts.
+// readJSON reads metadata that is one JSON object. A tool's own metadata stand
+// among those of its run, with the annotations of its MCP server.
 func (m *metadata) readJSON(raw string) {
 	sc := cjson.Scan(raw)
 	for sc.Object(); sc.Next(); {
-		if sc.Kind() == cjson.KindString {
+		switch sc.Kind() {
+		case cjson.KindString:
 			m.read(sc.Key(), sc.Text())
+		case cjson.KindBool:
+			m.readOnly = m.readOnly || sc.Key() == "readOnlyHint" && sc.Raw() == "true"
+		default:
 		}
 	}
 }

@@ -27,6 +27,7 @@ func langSmith(span ptrace.Span, _ *look, st *canon.Stated) {
 	for k, v := range span.Attributes().All() {
 		r.read(k, v)
 	}
+	classOfException(span)
 	st.Checkpoint = r.run.checkpoint
 	at := span.Attributes()
 	switch r.kind {
@@ -41,14 +42,20 @@ func langSmith(span ptrace.Span, _ *look, st *canon.Stated) {
 	case "chain":
 		if r.run.isAgent(span.Name()) {
 			byDialect(st, agent.OpAgent, agent.KindUnset)
-		} else {
-			byDialect(st, agent.OpWorkflow, agent.KindOther)
+			break
 		}
+		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	case "prompt", "parser":
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	}
-	classOfException(span)
-	putNew(at, canon.AgentName, r.run.agent)
+	if st.Op == agent.OpWorkflow && isInterrupted(span) {
+		st.Open = agent.SignDeferred
+	}
+	name := r.run.agent
+	if st.Op == agent.OpAgent {
+		name = orElse(name, span.Name())
+	}
+	putNew(at, canon.AgentName, name)
 	putNew(at, canon.SessionID, r.run.session)
 	putNew(at, canon.UserID, r.run.user)
 	if r.system == "langchain" { // what stands there on spans that call no model
@@ -77,22 +84,22 @@ func (r *smith) read(k string, v pcommon.Value) {
 
 func (r *smith) modelCall(at pcommon.Map) {
 	in := requestMessages(r.prompt)
-	out, finish := responseMessages(r.completion)
-	served := servedModel(r.completion)
+	body := responseMessages(r.completion)
 	at.RemoveIf(func(k string, _ pcommon.Value) bool {
 		switch k {
 		case "gen_ai.prompt":
 			return in != ""
 		case "gen_ai.completion":
-			return out != ""
+			return body.list != ""
 		}
 		return false
 	})
 	putNew(at, canon.InputMessages, in)
-	putNew(at, canon.OutputMessages, out)
+	putNew(at, canon.OutputMessages, body.list)
 	putNew(at, canon.RequestModel, r.run.model)
-	putNew(at, canon.ResponseModel, served)
-	putNew(at, canon.FinishReasons, finish)
+	putNew(at, canon.ResponseModel, body.model)
+	putNew(at, canon.ResponseID, body.id)
+	putNew(at, canon.FinishReasons, body.finish)
 	putNew(at, canon.ProviderName, providerOf(r.run.provider))
 	r.tokens(at)
 }
@@ -161,22 +168,4 @@ func smithResult(raw string) (result, callID string, isError bool) {
 		return result, callID, isError
 	}
 	return cjson.Text(output), "", false
-}
-
-// servedModel is the model that answered, as LangChain's result states it.
-func servedModel(raw string) (model string) {
-	sc := cjson.Scan(raw)
-	for sc.Object(); sc.Next(); {
-		switch sc.Key() {
-		case "llm_output":
-			for sc.Object(); sc.Next(); {
-				if sc.Key() == "model_name" {
-					model = stringOf(&sc)
-				}
-			}
-		case "model":
-			model = stringOf(&sc)
-		}
-	}
-	return model
 }

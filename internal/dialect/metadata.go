@@ -30,6 +30,7 @@ type metadata struct {
 	checkpoint      string // names the node's execution
 	integration     string // what kind of graph or chain it is
 	model, provider string // asked of a model
+	readOnly        bool   // a tool's annotation says that it only reads
 	rank            int    // of the name that the session came under
 }
 

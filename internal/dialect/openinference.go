@@ -23,7 +23,7 @@ type inference struct {
 	agentName, nodeID, nodeName    string
 	model, asked, served           string
 	provider, system               string
-	parameters, finish             string
+	parameters, finish, responseID string
 	promptName, promptVersion      string
 	run                            metadata
 	in, out                        flatMessages
@@ -49,6 +49,10 @@ func openInference(span ptrace.Span, l *look, st *canon.Stated) {
 		r.modelCall(at)
 	case agent.OpTool:
 		r.toolCall(span, st)
+	case agent.OpWorkflow:
+		if isInterrupted(span) {
+			st.Open = agent.SignDeferred
+		}
 	default:
 	}
 	r.common(at, span.Name(), st)
@@ -178,6 +182,9 @@ func (r *inference) toolOp(name string, l *look, st *canon.Stated) {
 		return
 	}
 	byDialect(st, agent.OpTool, agent.KindUnset)
+	if r.run.readOnly {
+		st.Kind, st.KindSource = agent.KindRead, agent.KindSourceDialect
+	}
 }
 
 // modelCall moves what a model call says. The messages stand in the flattened
@@ -190,12 +197,17 @@ func (r *inference) modelCall(at pcommon.Map) {
 			in = orElse(requestMessages(r.input), in)
 		}
 	}
+	var body response
 	if !r.outputTaken {
-		if out = r.out.list(); out == "" || r.out.part {
-			list, finish := responseMessages(r.output)
-			out, r.finish = orElse(list, out), finish
-		}
+		out = r.out.list()
 	}
+	if !r.outputTaken && (out == "" || r.out.part) {
+		body = responseMessages(r.output)
+		out = orElse(body.list, out)
+	} else {
+		body = aboutResponse(r.output)
+	}
+	r.served, r.responseID, r.finish = orElse(r.served, body.model), body.id, body.finish
 	p := readParameters(r.parameters)
 	at.RemoveIf(func(k string, _ pcommon.Value) bool {
 		switch k {
@@ -246,7 +258,7 @@ func (r *inference) models(at pcommon.Map, p *parameters) {
 	case asked != "":
 	case p.isResponse:
 		served = orElse(served, r.model)
-		putNew(at, canon.ResponseID, p.id)
+		r.responseID = p.id
 	case p.model != "":
 		asked = p.model
 	default:
@@ -257,6 +269,7 @@ func (r *inference) models(at pcommon.Map, p *parameters) {
 	}
 	putNew(at, canon.RequestModel, asked)
 	putNew(at, canon.ResponseModel, served)
+	putNew(at, canon.ResponseID, r.responseID)
 	putNew(at, canon.ProviderName, providerOf(orElse(r.provider, orElse(r.system, r.run.provider))))
 }
 

@@ -313,7 +313,7 @@ func traceloopResult(raw string) toolOutput {
 func (r *traceloop) modelCall(at pcommon.Map) {
 	if r.kind == "task" && r.hasOutput {
 		if body, ok := cjson.Find(r.output, "raw"); ok {
-			if list, _ := responseMessages(body); list != "" {
+			if list := responseMessages(body).list; list != "" {
 				at.PutStr(canon.OutputMessages, list)
 			}
 		}

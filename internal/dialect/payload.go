@@ -47,16 +47,39 @@ func requestMessages(raw string) string {
 	return list
 }
 
-// responseMessages gives the messages in the body of a response, and the reason
-// why it ended where the body says so.
-func responseMessages(raw string) (list, finish string) {
+// response is what the body of a response says.
+type response struct {
+	list      string // its messages in a form that canon reads; empty where there are none
+	finish    string // why it ended
+	model, id string // which model answered, and the answer's id
+	bare      bool   // the messages are not wanted
+}
+
+// responseMessages reads the body of a response.
+func responseMessages(raw string) response {
+	var r response
+	r.read(raw)
+	return r
+}
+
+// aboutResponse reads what the body of a response says but for its messages.
+func aboutResponse(raw string) response {
+	r := response{bare: true}
+	r.read(raw)
+	return r
+}
+
+func (r *response) read(raw string) {
 	sc := cjson.Scan(raw)
 	switch sc.Kind() {
 	case cjson.KindArray:
-		return foreignMessages(raw), ""
+		if !r.bare {
+			r.list = foreignMessages(raw)
+		}
+		return
 	case cjson.KindObject:
 	default:
-		return "", ""
+		return
 	}
 	var choices, generations, output, messages, content, role, calls string
 	for sc.Object(); sc.Next(); {
@@ -65,6 +88,8 @@ func responseMessages(raw string) (list, finish string) {
 			choices = sc.Raw()
 		case "generations":
 			generations = sc.Raw()
+		case "llm_output":
+			r.langChain(sc.Raw())
 		case "output":
 			output = sc.Raw()
 		case "messages":
@@ -75,47 +100,54 @@ func responseMessages(raw string) (list, finish string) {
 			role = sc.Text()
 		case "tool_calls":
 			calls = sc.Raw()
+		case "model", "model_version", "modelVersion":
+			r.model = stringOf(&sc)
+		case "id":
+			r.id = stringOf(&sc)
 		case "stop_reason", "finish_reason":
-			finish = stringOf(&sc)
+			r.finish = stringOf(&sc)
 		}
 	}
 	switch {
 	case !sc.End():
-		return "", ""
+		*r = response{}
 	case choices != "":
-		return choiceMessages(choices)
+		r.choices(choices)
 	case generations != "":
-		return generationMessages(generations)
+		r.generations(generations)
+	case r.bare:
 	case role != "" && (content != "" || calls != ""):
-		return "[" + raw + "]", finish
+		r.list = "[" + raw + "]"
 	case messages != "":
-		return foreignMessages(messages), finish
+		r.list = foreignMessages(messages)
+	default:
+		if r.list = foreignMessages(output); r.list == "" && output != "" {
+			r.list = foreignMessages("[" + output + "]")
+		}
 	}
-	if list = foreignMessages(output); list == "" && output != "" {
-		list = foreignMessages("[" + output + "]")
-	}
-	return list, finish
 }
 
-// choiceMessages reads the choices of OpenAI's chat API.
-func choiceMessages(raw string) (list, finish string) {
+// choices reads the choices of OpenAI's chat API.
+func (r *response) choices(raw string) {
 	var l messageList
 	sc := cjson.Scan(raw)
 	for sc.Array(); sc.Next(); {
 		for sc.Object(); sc.Next(); {
 			switch sc.Key() {
 			case "message":
-				l.foreign(sc.Raw())
+				if !r.bare {
+					l.foreign(sc.Raw())
+				}
 			case "finish_reason":
-				finish = orElse(finish, stringOf(&sc))
+				r.finish = orElse(r.finish, stringOf(&sc))
 			}
 		}
 	}
-	return l.list(), finish
+	r.list = l.list()
 }
 
-// generationMessages reads LangChain's generations, a list of lists.
-func generationMessages(raw string) (list, finish string) {
+// generations reads LangChain's generations, a list of lists.
+func (r *response) generations(raw string) {
 	var l messageList
 	sc := cjson.Scan(raw)
 	for sc.Array(); sc.Next(); {
@@ -128,20 +160,39 @@ func generationMessages(raw string) (list, finish string) {
 				case "text":
 					said = sc.Text()
 				case "generation_info":
-					reason, _ := cjson.Lookup(sc.Raw(), "finish_reason")
-					finish = orElse(finish, reason)
+					r.langChain(sc.Raw())
 				}
 			}
-			if message != "" {
+			if about, ok := cjson.Find(message, "kwargs", "response_metadata"); ok && r.model == "" {
+				r.langChain(about)
+			}
+			switch {
+			case r.bare:
+			case message != "":
 				l.foreign(message)
-			} else if said != "" {
+			case said != "":
 				l.begin("assistant")
 				l.text(said)
 				l.end("")
 			}
 		}
 	}
-	return l.list(), finish
+	r.list = l.list()
+}
+
+// langChain reads what LangChain says about a response.
+func (r *response) langChain(raw string) {
+	sc := cjson.Scan(raw)
+	for sc.Object(); sc.Next(); {
+		switch sc.Key() {
+		case "model_name":
+			r.model = orElse(r.model, stringOf(&sc))
+		case "id":
+			r.id = orElse(r.id, stringOf(&sc))
+		case "finish_reason":
+			r.finish = orElse(r.finish, stringOf(&sc))
+		}
+	}
 }
 
 // foreignMessages writes a list of messages, or a list that holds one, in a form
