@@ -182,6 +182,7 @@ func mergeRest(m, b *Step) {
 	mostList(&m.Links, b.Links, func(x, y Link) int { return cmp.Or(x.Trace.Compare(y.Trace), x.Span.Compare(y.Span)) })
 	mostList(&m.Rules, b.Rules, strings.Compare)
 	most(&m.Facts, b.Facts)
+	m.Erased = m.Erased || b.Erased
 	most(&m.PolicyHash, b.PolicyHash)
 	most(&m.Redacted, b.Redacted)
 	most(&m.Dropped, b.Dropped)

@@ -9,6 +9,7 @@ type MessageFacts struct {
 	Answers  []CallAnswer    // tool responses in the message, in order
 	UserText bool            // it has text of a person's own (no tool result, no framework's feedback)
 	Text     Digest          // comparison hash of its text; zero where it has none
+	Erased   bool            // Ref and the references are pseudonyms of an erasure
 }
 
 // RequestedCall is a call that a model asked for.
@@ -51,6 +52,7 @@ type LogContent struct {
 	Message  Ref
 	Start    int64 // Unix nanoseconds, the record's time
 	Expires  int64 // Unix seconds, when the row expires by the policy; 0: with its body
+	Erased   bool  // Message is a pseudonym of an erasure
 }
 
 // Input is all that a run is derived from. Steps of several units and runs may

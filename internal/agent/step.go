@@ -76,6 +76,8 @@ type Step struct {
 	// Facts is what the rules need of the span's content: CallFacts, encoded.
 	Facts string
 
+	// Erased: an erasure took the content and whom it was about.
+	Erased     bool
 	PolicyHash string
 	Redacted   int32 // values replaced in this span
 	Dropped    int32 // attributes, events and links that SDK or limits dropped

@@ -21,6 +21,7 @@ var arrows = map[string][]string{
 	"internal/detect":   {"internal/agent", "internal/policy", "internal/cjson"},
 
 	// Around the core.
+	"internal/custody":    {"internal/agent", "internal/store"},
 	"internal/sweep":      {"internal/agent", "internal/detect", "internal/policy"},
 	"internal/policyfile": {"internal/policy", "collector/policy"},
 	"internal/engine":     {},

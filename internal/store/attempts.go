@@ -141,15 +141,6 @@ func promptOf(st *agent.RunStep, span *agent.Step) string {
 	return span.Model.PromptVersion
 }
 
-// expiryOf is when the last of the spans expires, Unix seconds.
-func expiryOf(spans []*agent.Step) int64 {
-	var last int64
-	for _, s := range spans {
-		last = max(last, s.Expires)
-	}
-	return last
-}
-
 // actTable is the columns of the acts table.
 type actTable struct {
 	column.Set

@@ -63,6 +63,18 @@ type unitRows struct {
 	truncated bool
 }
 
+// add takes a span. The copy of it that a hold keeps follows it: it expires as
+// the span itself does, its bodies as the later of both.
+func (u *unitRows) add(st *agent.Step) {
+	if n := len(u.steps); n > 0 {
+		if last := u.steps[n-1]; last.Span == st.Span && last.Trace == st.Trace {
+			last.Expires, last.ContentExpires = min(last.Expires, st.Expires), max(last.ContentExpires, st.ContentExpires)
+			return
+		}
+	}
+	u.steps = append(u.steps, st)
+}
+
 func (c *closure) cut(units []string) {
 	for _, u := range units {
 		c.units[c.root(u)].truncated = true
@@ -137,7 +149,7 @@ func (c *closure) loadSteps(ctx context.Context, units []string) error {
 			if u == nil {
 				return fmt.Errorf("BUG: unit %q was not asked for", st.Unit)
 			}
-			u.steps = append(u.steps, st)
+			u.add(st)
 			u.arrived = max(u.arrived, inserted.Row(i)*1e6)
 			c.steps++
 			last = st.Unit

@@ -25,6 +25,9 @@ const (
 // are passed over, and what may have reached the server is known to it by the
 // batch's token. See Permanent for which errors are worth it.
 func (s *Store) Insert(ctx context.Context, b *Batch) error {
+	if err := s.eraseArrivals(ctx, b); err != nil {
+		return err
+	}
 	for t := range tableCount {
 		if b.done[t] {
 			continue

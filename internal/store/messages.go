@@ -40,6 +40,7 @@ type factTable struct {
 	unit       *column.String
 	hash       *column.Bytes16
 	expires    *column.UInt32
+	erased     *column.Bool
 	role       *column.UInt8
 	userText   *column.Bool
 	textDigest *column.Bytes16
@@ -99,6 +100,7 @@ func newFactTable() *factTable {
 	t.unit = column.Add(s, "unit", column.NewString())
 	t.hash = column.Add(s, "hash", &column.Bytes16{})
 	t.expires = column.Add(s, "expires_at", column.NewDateTime())
+	t.erased = column.Add(s, "erased", &column.Bool{})
 	t.role = column.Add(s, "role", enum[agent.Role]())
 	t.userText = column.Add(s, "user_text", &column.Bool{})
 	t.textDigest = column.Add(s, "text_digest", &column.Bytes16{})
@@ -120,6 +122,7 @@ func (t *factTable) append(tenant, unit string, expires int64, f *agent.MessageF
 	t.unit.Append(unit)
 	t.hash.Append(f.Ref)
 	t.expires.Append(seconds(expires))
+	t.erased.Append(f.Erased)
 	t.role.Append(uint8(f.Role))
 	t.userText.Append(f.UserText)
 	t.textDigest.Append(f.Text)
@@ -154,6 +157,7 @@ func (t *factTable) append(tenant, unit string, expires int64, f *agent.MessageF
 func (t *factTable) row(i int) *agent.MessageFacts {
 	f := &agent.MessageFacts{
 		Ref: t.hash.Row(i), Role: agent.Role(t.role.Row(i)), UserText: t.userText.Row(i), Text: t.textDigest.Row(i),
+		Erased: t.erased.Row(i),
 	}
 	if lo, hi := t.callIDs.Span(i); hi > lo {
 		f.Calls = make([]agent.RequestedCall, 0, hi-lo)
@@ -189,6 +193,7 @@ type logTable struct {
 	unit     *column.String
 	started  *column.Int64
 	expires  *column.UInt32
+	erased   *column.Bool
 }
 
 func newLogTable() *logTable {
@@ -203,6 +208,7 @@ func newLogTable() *logTable {
 	t.unit = column.Add(s, "unit", column.NewString())
 	t.started = column.Add(s, "started_at", column.NewTime())
 	t.expires = column.Add(s, "expires_at", column.NewDateTime())
+	t.erased = column.Add(s, "erased", &column.Bool{})
 	return t
 }
 
@@ -216,11 +222,13 @@ func (t *logTable) append(l *agent.LogContent, expires int64) {
 	t.unit.Append(l.Unit)
 	t.started.Append(l.Start)
 	t.expires.Append(seconds(expires))
+	t.erased.Append(l.Erased)
 }
 
 func (t *logTable) row(i int) agent.LogContent {
 	return agent.LogContent{
 		Tenant: t.tenant.Row(i), Unit: t.unit.Row(i), Trace: t.trace.Row(i), Span: t.span.Row(i),
 		Position: t.position.Row(i), Output: t.output.Row(i), Message: t.hash.Row(i), Start: t.started.Row(i),
+		Erased: t.erased.Row(i),
 	}
 }

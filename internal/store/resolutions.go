@@ -57,7 +57,7 @@ func (t *resolutionTable) append(tenant string, r *agent.ResolutionRecord) {
 	t.actor.Append(r.Actor)
 	t.note.Append(r.Note)
 	expires := r.Expires
-	if expires == 0 {
+	if expires == 0 || expires >= heldUntil {
 		expires = r.At/1e9 + defaultRetention
 	}
 	t.expires.Append(seconds(expires))

@@ -66,6 +66,7 @@ type stepTable struct {
 	linkSpans                         *column.Array[*column.Bytes8]
 	rules                             *column.Array[*column.Dict]
 	facts                             *column.String
+	erased                            *column.Bool
 	policyHash                        *column.Dict
 	redacted, dropped                 *column.Int32
 	attributes                        *column.Map[*column.String]
@@ -198,6 +199,7 @@ func (t *stepTable) rest() {
 	t.rules = column.Add(s, "rules", column.NewArray(column.NewDict()))
 	t.facts = column.Add(s, "facts", column.NewString())
 	t.policyHash = column.Add(s, "policy_hash", column.NewDict())
+	t.erased = column.Add(s, "erased", &column.Bool{})
 	t.redacted = column.Add(s, "redacted", &column.Int32{})
 	t.dropped = column.Add(s, "dropped", &column.Int32{})
 	t.attributes = column.Add(s, "attributes", column.NewMap(column.NewString()))
@@ -325,6 +327,7 @@ func (t *stepTable) appendRest(st *agent.Step) {
 	appendDict(t.rules, st.Rules)
 	t.facts.Append(st.Facts)
 	t.policyHash.Append(st.PolicyHash)
+	t.erased.Append(st.Erased)
 	t.redacted.Append(st.Redacted)
 	t.dropped.Append(st.Dropped)
 	appendAttrs(t.attributes, t.attributesJSON, st.Attributes)
@@ -363,7 +366,7 @@ func (t *stepTable) row(i int) *agent.Step {
 		Decision: agent.Decision(t.decision.Row(i)), Actor: t.actor.Row(i), Reason: t.reason.Row(i),
 		HandoffTo: t.handoffTo.Row(i),
 		HTTP:      agent.HTTP{Method: t.httpMethod.Row(i), URL: t.httpURL.Row(i), Key: t.httpKey.Row(i)},
-		Rules:     rowDict(t.rules, i), Facts: t.facts.Row(i), PolicyHash: t.policyHash.Row(i), Redacted: t.redacted.Row(i), Dropped: t.dropped.Row(i),
+		Rules:     rowDict(t.rules, i), Facts: t.facts.Row(i), Erased: t.erased.Row(i), PolicyHash: t.policyHash.Row(i), Redacted: t.redacted.Row(i), Dropped: t.dropped.Row(i),
 		Attributes: rowAttrs(t.attributes, t.attributesJSON, i),
 		Resource:   rowAttrs(t.resource, t.resourceJSON, i),
 	}

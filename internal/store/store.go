@@ -49,6 +49,7 @@ type Store struct {
 	conn   driver.Conn
 	wire   transport
 	stored *storedRows
+	erased erasedUnits
 }
 
 var databaseName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)

@@ -28,6 +28,8 @@ type transport interface {
 	// query decodes the result block by block into out and calls each after
 	// every block that has rows.
 	query(ctx context.Context, sql string, p params, out *column.Set, each func() error) error
+	// exec runs a statement that answers with nothing.
+	exec(ctx context.Context, sql string, p params, set settings) error
 	close() error
 }
 
@@ -208,7 +210,7 @@ func (t *nativeTransport) insert(ctx context.Context, into string, set *column.S
 
 func (t *nativeTransport) query(ctx context.Context, sql string, p params, out *column.Set, each func() error) error {
 	q := ch.Query{
-		Body: sql, Result: out.Results(),
+		Body: sql, Result: out.Results(), Parameters: quoted(p),
 		Settings: []ch.Setting{ch.SettingInt("max_execution_time", readSeconds)},
 		OnResult: func(context.Context, proto.Block) error {
 			if out.Rows() == 0 {
@@ -217,11 +219,17 @@ func (t *nativeTransport) query(ctx context.Context, sql string, p params, out *
 			return each()
 		},
 	}
-	for name, value := range p {
-		// The native protocol carries a parameter as a quoted literal.
-		q.Parameters = append(q.Parameters, proto.Parameter{Key: name, Value: "'" + escapeQuoted.Replace(value) + "'"})
-	}
 	return t.do(ctx, q)
+}
+
+// quoted gives parameters as the native protocol carries them: as quoted
+// literals.
+func quoted(p params) []proto.Parameter {
+	out := make([]proto.Parameter, 0, len(p))
+	for name, value := range p {
+		out = append(out, proto.Parameter{Key: name, Value: "'" + escapeQuoted.Replace(value) + "'"})
+	}
+	return out
 }
 
 func (t *nativeTransport) close() error {

@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -122,6 +123,11 @@ func (s *Sweeper) Range(ctx context.Context, from, to, now time.Time) (Stats, er
 		units = append(units, c.UnitID)
 	}
 	return s.judgeAll(ctx, units, now, true)
+}
+
+// Units judges the units whatever their age, as after their rows were changed.
+func (s *Sweeper) Units(ctx context.Context, units []agent.UnitID, now time.Time) (Stats, error) {
+	return s.judgeAll(ctx, slices.Clone(units), now, true)
 }
 
 func (s *Sweeper) judgeAll(ctx context.Context, due []agent.UnitID, now time.Time, forced bool) (Stats, error) {

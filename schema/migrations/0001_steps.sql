@@ -109,6 +109,7 @@ CREATE TABLE IF NOT EXISTS steps ${STEPTRAIL_ON_CLUSTER:-}
     rules                  Array(LowCardinality(String)),
     facts                  String,
     policy_hash            LowCardinality(String),
+    erased                 Bool COMMENT 'an erasure took its content and whom it was about',
     redacted               Int32,
     dropped                Int32,
     attributes             Map(LowCardinality(String), String),

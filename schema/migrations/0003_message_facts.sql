@@ -8,6 +8,7 @@ CREATE TABLE IF NOT EXISTS message_facts ${STEPTRAIL_ON_CLUSTER:-}
     unit                   String,
     hash                   FixedString(16),
     expires_at             DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    erased                 Bool COMMENT 'hash and references are pseudonyms of an erasure',
     role                   Enum8('' = 0, 'system' = 1, 'user' = 2, 'assistant' = 3, 'tool' = 4),
     user_text              Bool,
     text_digest            FixedString(16),

@@ -13,6 +13,7 @@ CREATE TABLE IF NOT EXISTS log_content ${STEPTRAIL_ON_CLUSTER:-}
     unit                   String,
     started_at             DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
     expires_at             DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    erased                 Bool COMMENT 'hash is the pseudonym of an erasure',
     inserted_at            DateTime64(3, 'UTC') DEFAULT now64(3)
 )
 ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree

@@ -1,17 +1,23 @@
--- Requests to erase, and how far each came. Append-only, no time limit.
+-- Requests to erase, and how far each came. Append-only, no time limit; of the
+-- rows of an erasure the newest counts. subject is emptied as soon as it is known
+-- which runs it stands for; subject_digest stays.
 -- +goose ENVSUB ON
 -- +goose Up
 CREATE TABLE IF NOT EXISTS erasures ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     id                     FixedString(16),
-    at                     DateTime64(3, 'UTC'),
-    event                  Enum8('requested' = 1, 'started' = 2, 'done' = 3, 'failed' = 4),
-    scope                  Enum8('run' = 1, 'target' = 2, 'user' = 3),
-    subject_digest         FixedString(16),
-    actor                  String,
-    detail                 String,
-    rows                   Int64
+    at                     DateTime64(9, 'UTC'),
+    event                  Enum8('' = 0, 'requested' = 1, 'resolved' = 2, 'erased' = 3, 'done' = 4),
+    scope                  Enum8('' = 0, 'run' = 1, 'target' = 2, 'user' = 3, 'time' = 4),
+    subject                String,
+    subject_digest         FixedString(32),
+    full                   Bool,
+    owner                  String,
+    reason                 String,
+    requested_at           DateTime64(9, 'UTC'),
+    done_at                DateTime64(9, 'UTC'),
+    waiting                Int64
 )
 ENGINE = ${STEPTRAIL_REPLICATED:-}MergeTree
 ORDER BY (tenant, id, at)

@@ -1,0 +1,148 @@
+package custody
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/store"
+)
+
+const (
+	// chunk is how many units are worked on with one round of statements.
+	chunk = 500
+	// lookback is as far as changes are known.
+	lookback = 48 * time.Hour
+	// overlap is how long an insert may take until it can be read.
+	overlap = 2 * time.Minute
+)
+
+// Judge derives the runs of units again and writes down what follows.
+type Judge func(ctx context.Context, units []agent.UnitID, now time.Time) error
+
+// Keeper works through holds and erasures. It is not safe for concurrent use.
+type Keeper struct {
+	store *store.Store
+	judge Judge
+	// judging is held while rows that runs are derived from change, so that no
+	// sweep of this process writes down what it read before.
+	judging sync.Locker
+
+	looked  map[agent.JobID]time.Time       // until when a hold's new runs were looked for
+	late    time.Time                       // until when late rows of erased units were looked for
+	erased  map[agent.JobID]map[string]bool // units that were erased in this process
+	cleared map[agent.JobID]int64           // server's time after an erasure's parts were written anew
+}
+
+// New makes a keeper. judging may be shared with a sweeper of the same process.
+func New(st *store.Store, judge Judge, judging sync.Locker) *Keeper {
+	return &Keeper{
+		store: st, judge: judge, judging: judging,
+		looked: map[agent.JobID]time.Time{}, erased: map[agent.JobID]map[string]bool{}, cleared: map[agent.JobID]int64{},
+	}
+}
+
+// Stats says what one Tick found.
+type Stats struct {
+	Holds    int // holds that have not ended
+	Erasures int // erasures that are not done
+	Waiting  int // erasures of them that wait for the end of a hold
+}
+
+// Tick does what is to be done at now. One job's error does not keep the others
+// from going on; what failed is tried again with the next Tick.
+func (k *Keeper) Tick(ctx context.Context, now time.Time) (Stats, error) {
+	var stats Stats
+	holds, err := k.store.AllHolds(ctx)
+	if err != nil {
+		return stats, err
+	}
+	var errs []error
+	for i := range holds {
+		h := &holds[i]
+		if h.Event == agent.HoldEnded {
+			continue
+		}
+		stats.Holds++
+		if err := k.hold(ctx, h, now); err != nil {
+			errs = append(errs, fmt.Errorf("hold %s: %w", h.ID, err))
+		}
+	}
+	errs = append(errs, k.erasures(ctx, now, &stats))
+	return stats, errors.Join(errs...)
+}
+
+// find gives the runs of the units that the selector means, with all their
+// units. It looks at what got rows since.
+func (k *Keeper) find(ctx context.Context, tenant string, sel agent.Selector, since int64) ([]agent.UnitOfRun, error) {
+	r := k.store.Tenant(tenant)
+	if sel.Scope == agent.ScopeRun {
+		g, err := r.RunGroup(ctx, sel.Subject)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return unitsOf(g, func(run *agent.Run) bool { return run.ID == sel.Subject || slices.Contains(run.Units, sel.Subject) }), nil
+	}
+	names, err := k.store.UnitsMatching(ctx, tenant, sel, since)
+	if err != nil {
+		return nil, err
+	}
+	var out []agent.UnitOfRun
+	for part := range slices.Chunk(names, chunk) {
+		groups, err := r.Groups(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range groups {
+			out = append(out, unitsOf(g, sel.Matches)...)
+		}
+	}
+	return out, nil
+}
+
+func unitsOf(g agent.Group, matches func(*agent.Run) bool) []agent.UnitOfRun {
+	g.Input.Quiet = true
+	var out []agent.UnitOfRun
+	for _, run := range agent.Runs(g.Input) {
+		if !matches(run) {
+			continue
+		}
+		for _, u := range run.Units {
+			out = append(out, agent.UnitOfRun{Unit: u, Run: run.ID})
+		}
+	}
+	return out
+}
+
+// without gives what is not known yet, each once.
+func without(found, known []agent.UnitOfRun) []agent.UnitOfRun {
+	seen := make(map[agent.UnitOfRun]bool, len(known))
+	for _, u := range known {
+		seen[u] = true
+	}
+	var out []agent.UnitOfRun
+	for _, u := range found {
+		if !seen[u] {
+			seen[u] = true
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// split gives the names of units and of runs, each once.
+func split(of []agent.UnitOfRun) (units, runs []string) {
+	for _, u := range of {
+		units, runs = append(units, u.Unit), append(runs, u.Run)
+	}
+	slices.Sort(units)
+	slices.Sort(runs)
+	return slices.Compact(units), slices.Compact(runs)
+}

@@ -1,0 +1,2 @@
+-- Back to the server's own term.
+ALTER TABLE /* table */ RESET SETTING old_parts_lifetime

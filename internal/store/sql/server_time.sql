@@ -1,0 +1,2 @@
+-- The server's clock.
+SELECT toUInt64(toUnixTimestamp(now())) AS n

@@ -1,0 +1,14 @@
+-- The units and runs that a hold covers. Whether it still does, holds tells.
+-- +goose ENVSUB ON
+-- +goose Up
+CREATE TABLE IF NOT EXISTS held_units ${STEPTRAIL_ON_CLUSTER:-}
+(
+    tenant                 LowCardinality(String),
+    unit                   String,
+    job                    FixedString(16),
+    run                    String,
+    at                     DateTime64(9, 'UTC')
+)
+ENGINE = ${STEPTRAIL_REPLICATED:-}ReplacingMergeTree(at)
+ORDER BY (tenant, unit, job, run)
+SETTINGS non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1;
