@@ -144,9 +144,9 @@ func (o *observation) generation(span ptrace.Span) {
 		putNew(at, canon.InputMessages, list)
 		at.Remove(fuse + "input")
 	}
-	if list, finish := responseMessages(o.output); list != "" {
-		putNew(at, canon.OutputMessages, list)
-		putNew(at, canon.FinishReasons, finish)
+	if body := responseMessages(o.output); body.list != "" {
+		putNew(at, canon.OutputMessages, body.list)
+		putNew(at, canon.FinishReasons, body.finish)
 		at.Remove(fuse + "output")
 	}
 	// The model's name is that of the one asked until an answer came.

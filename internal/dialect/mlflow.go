@@ -96,9 +96,9 @@ func (m *mlflowSpan) model(at pcommon.Map) {
 		reason, _ := cjson.Lookup(text(v), "0", "finish_reason")
 		putNew(at, canon.FinishReasons, reason)
 	} else {
-		list, finish := responseMessages(m.outputs)
-		putNew(at, canon.OutputMessages, list)
-		putNew(at, canon.FinishReasons, finish)
+		body := responseMessages(m.outputs)
+		putNew(at, canon.OutputMessages, body.list)
+		putNew(at, canon.FinishReasons, body.finish)
 	}
 	_, in := at.Get(canon.InputMessages)
 	_, out := at.Get(canon.OutputMessages)
