@@ -162,6 +162,9 @@ func (b *builder) standIn(c *cand, sign Sign) Sign {
 	}
 	switch sign {
 	case SignNone, SignOK:
+		if c.answer.Sign == SignRefused && c.result.State != RecordedNot {
+			return sign // it ran: its span has a result
+		}
 		if c.result.State == RecordedNot || c.result == c.answer.Result {
 			return c.answer.Sign
 		}

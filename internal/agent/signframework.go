@@ -24,12 +24,25 @@ var refusals = [...]string{
 	"1 validation error:", "2 validation errors:", // Pydantic AI 1: arguments
 }
 
+// longRefusals are those that repeat the call's arguments, so that they have no
+// bound (Vercel AI SDK: no such tool; arguments).
+var longRefusals = [...]string{
+	"model tried to call unavailable tool '", "AI_NoSuchToolError: ",
+	"invalid input for tool ", "AI_InvalidToolInputError: ",
+	"invalid arguments for tool ", "AI_InvalidToolArgumentsError: ",
+}
+
 // waiting is the sentence in which a framework says that a call waits for a person.
 const waiting = "this tool call requires confirmation" // Google ADK
 
 // frameworkSign is the sign of a text that is wholly a framework's sentence: a
 // tool that took too long, or a call that never ran. None for any other text.
 func frameworkSign(text string) Sign {
+	for _, r := range longRefusals {
+		if hasPrefixFold(text, r) {
+			return SignRefused
+		}
+	}
 	if len(text) < len("unknown tool") || len(text) > maxSentence {
 		return SignNone
 	}

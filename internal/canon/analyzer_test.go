@@ -248,14 +248,17 @@ func TestOnlyAPersonsWordsAreUserText(t *testing.T) {
 
 func TestAToolErrorIsSeenInTheAnswer(t *testing.T) {
 	for text, want := range map[string]agent.Sign{
-		`{"role":"tool","tool_call_id":"c","content":"Error: invalid recipient"}`:                                                           agent.SignRejected,
-		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","is_error":true,"content":"order does not exist"}]}`:             agent.SignRejected,
-		`{"role":"tool","tool_call_id":"c","content":"{\"ok\":true}"}`:                                                                      agent.SignOK,
-		`{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","output":{"type":"error-text","value":"order does not exist"}}]}`: agent.SignRejected,
-		`{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","output":{"type":"error-json","value":{"text":"timed out"}}}]}`:   agent.SignLost,
-		`{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","output":{"type":"execution-denied","reason":"too much"}}]}`:      agent.SignRefused,
-		`{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","output":{"type":"text","value":"the error-text was read"}}]}`:    agent.SignOK,
-		`{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","output":{"type":"execution-denied","by":"x","of":"y"}}]}`:        agent.SignOK,
+		`{"role":"tool","tool_call_id":"c","content":"Error: invalid recipient"}`:                                                                     agent.SignRejected,
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","is_error":true,"content":"order does not exist"}]}`:                       agent.SignRejected,
+		`{"role":"tool","tool_call_id":"c","content":"{\"ok\":true}"}`:                                                                                agent.SignOK,
+		`{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","output":{"type":"error-text","value":"order does not exist"}}]}`:           agent.SignRejected,
+		`{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","output":{"type":"error-json","value":{"text":"timed out"}}}]}`:             agent.SignLost,
+		`{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","output":{"type":"execution-denied","reason":"too much"}}]}`:                agent.SignRefused,
+		`{"role":"tool","parts":[{"type":"tool_call_response","id":"c","response":{"denied":true,"reason":"too much"}}]}`:                             agent.SignRefused,
+		`{"role":"tool","parts":[{"type":"tool_call_response","id":"c","response":{"denied":true,"loan":7}}]}`:                                        agent.SignOK,
+		`{"role":"tool","parts":[{"type":"tool_call_response","id":"c","response":"AI_NoSuchToolError: Model tried to call unavailable tool 'x'."}]}`: agent.SignRefused,
+		`{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","output":{"type":"text","value":"the error-text was read"}}]}`:              agent.SignOK,
+		`{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","output":{"type":"execution-denied","by":"x","of":"y"}}]}`:                  agent.SignOK,
 	} {
 		answers := input(t, "["+text+"]").Facts[0].Answers
 		require.Len(t, answers, 1, text)

@@ -310,6 +310,8 @@ func typedOutput(raw string) (value string, isError, denied bool) {
 	typ, members := "", 0
 	for sc.Object(); sc.Next(); members++ {
 		switch sc.Key() {
+		case "denied":
+			denied = sc.Raw() == "true"
 		case "type":
 			typ = sc.Text()
 		case "value":
@@ -320,7 +322,7 @@ func typedOutput(raw string) (value string, isError, denied bool) {
 	}
 	switch {
 	case !sc.End():
-	case typ == "execution-denied" && members == 1:
+	case typ == "execution-denied" && members == 1, denied && typ == "" && members == 1: // version 7 writes no type
 		return raw, false, true
 	case value == "" || members != 2:
 	case typ == "error-text", typ == "error-json":

@@ -24,6 +24,8 @@ func clientOf(scope string) client {
 	case "opentelemetry.instrumentation.openai_agents", "opentelemetry.instrumentation.genai.openai_agents", "logfire.openai_agents",
 		"openinference.instrumentation.openai_agents", "@arizeai/openinference-instrumentation-openai-agents":
 		return openAIAgents
+	case "gen_ai":
+		return vercelAgent
 	}
 	return nil
 }

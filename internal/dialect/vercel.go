@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -17,11 +18,12 @@ func vercelAI(span ptrace.Span, _ *look, st *canon.Stated) {
 	at := span.Attributes()
 	vercelOperation(at, st)
 	if st.Op == agent.OpModel || st.Op == agent.OpAgent {
-		vercelOutput(at)
+		vercelOutput(at, st)
 		vercelTools(at)
 	}
 	if st.Op == agent.OpAgent {
 		vercelPrompt(at)
+		vercelOpen(span, st)
 	}
 	moveAll(at, vercelName)
 	if v, ok := at.Get(canon.ProviderName); ok && v.Type() == pcommon.ValueTypeStr {
@@ -108,7 +110,7 @@ func vercelName(k string) string {
 
 // vercelOutput makes the answer's message of its text and calls, which stand
 // apart. Version 3 called them results.
-func vercelOutput(at pcommon.Map) {
+func vercelOutput(at pcommon.Map, st *canon.Stated) {
 	var said, thought, object, calls, finish string
 	for k, v := range at.All() {
 		switch k {
@@ -150,9 +152,76 @@ func vercelOutput(at pcommon.Map) {
 			}
 		}
 		l.call(id, name, unfolded(arguments))
+		if st.Op == agent.OpAgent {
+			st.Words = waitsOutside(st.Words, id)
+		}
 	}
 	l.end(finish)
 	l.put(at, canon.OutputMessages)
+}
+
+// waitsOutside notes that an agent gave a call back to its application: it waits
+// for a person, or for what the application does itself. That of a call which has
+// run says nothing.
+func waitsOutside(words []agent.CallWord, id string) []agent.CallWord {
+	if id == "" || len(words) >= maxWords {
+		return words
+	}
+	return append(words, agent.CallWord{ID: id, Sign: agent.SignDeferred, Outside: true})
+}
+
+// vercelOpen: an agent that was ended by a call of a tool that is not there, or by
+// arguments that do not fit, ran none of the calls of that answer.
+func vercelOpen(span ptrace.Span, st *canon.Stated) {
+	for _, ev := range span.Events().All() {
+		v, ok := ev.Attributes().Get(canon.ExceptionType)
+		if !ok || ev.Name() != canon.ExceptionEvent {
+			continue
+		}
+		switch text(v) {
+		case "AI_NoSuchToolError", "AI_InvalidToolArgumentsError", "AI_InvalidToolInputError":
+			st.Open = agent.SignRefused
+		}
+	}
+}
+
+// vercelAgent reads what an agent of version 7, whose spans are OTel GenAI, gave
+// back: its output holds all calls of the run, with the answers of those that it
+// ran.
+func vercelAgent(span ptrace.Span, _ *look, st *canon.Stated) {
+	if st.Op != agent.OpAgent {
+		return
+	}
+	vercelOpen(span, st)
+	v, ok := span.Attributes().Get(canon.OutputMessages)
+	if !ok || !strings.Contains(v.Str(), `"tool_call"`) {
+		return
+	}
+	sc := cjson.Scan(v.Str())
+	for sc.Array(); sc.Next(); {
+		for sc.Object(); sc.Next(); {
+			if sc.Key() != "parts" {
+				continue
+			}
+			for sc.Array(); sc.Next(); {
+				var typ, id string
+				for sc.Object(); sc.Next(); {
+					switch sc.Key() {
+					case "type":
+						typ = sc.Text()
+					case "id":
+						id = sc.Text()
+					}
+				}
+				switch typ {
+				case "tool_call":
+					st.Words = waitsOutside(st.Words, id)
+				case "tool_call_response":
+					st.Words = slices.DeleteFunc(st.Words, func(w agent.CallWord) bool { return w.ID == id })
+				}
+			}
+		}
+	}
 }
 
 // unfolded gives the JSON in a JSON string; other JSON as it is.
