@@ -26,6 +26,8 @@ func clientOf(scope string) client {
 		return openAIAgents
 	case "gen_ai":
 		return vercelAgent
+	case "openinference.instrumentation.crewai":
+		return crewAICache
 	}
 	return nil
 }
