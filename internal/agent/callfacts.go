@@ -45,6 +45,11 @@ type CallFacts struct {
 	// neither span nor answer tells of: deferred, where the agent ended well, or
 	// refused. None where its dialect does not say.
 	Open Sign
+
+	// Spanless is what a call of the agent is that has an answer and no span:
+	// refused, where its client gives every call that runs a span; rejected, where
+	// that holds for answers that are errors. None where the dialect does not say.
+	Spanless Sign
 }
 
 // CallWord is what a span, as that of an agent, says of a call: that it waits for
@@ -123,7 +128,7 @@ const (
 func (f *CallFacts) IsZero() bool {
 	return f.Form == ResultFormUnset && !f.Decided && f.Decision == DecisionUnset && f.Way == SettlementUnset && f.Task == TaskUnset && f.Tool == "" &&
 		len(f.Made)+len(f.Values)+len(f.Entries)+len(f.Names) == 0 && !f.HashStated && f.InputSize == 0 &&
-		f.Attempts == 0 && len(f.Words) == 0 && f.Open == SignNone
+		f.Attempts == 0 && len(f.Words) == 0 && f.Open == SignNone && f.Spanless == SignNone
 }
 
 // Append encodes the facts; nothing where there are none. Of each list the first
@@ -146,7 +151,7 @@ func (f *CallFacts) Append(dst []byte) []byte {
 	set(f.InputSize != 0, factsHasSize)
 	set(f.Attempts != 0, factsHasAttempts)
 	set(len(f.Words) > 0, factsHasWords)
-	set(f.Open != SignNone, factsHasOpen)
+	set(f.Open != SignNone || f.Spanless != SignNone, factsHasOpen)
 	dst = append(dst, callFactsVersion, byte(f.Task), head, byte(f.Form), byte(f.Decision), byte(f.Way))
 	if f.InputSize != 0 {
 		dst = binary.AppendVarint(dst, f.InputSize)
@@ -160,8 +165,8 @@ func (f *CallFacts) Append(dst []byte) []byte {
 	if len(f.Words) > 0 {
 		dst = appendWords(dst, f.Words)
 	}
-	if f.Open != SignNone {
-		dst = append(dst, byte(f.Open))
+	if head&factsHasOpen != 0 {
+		dst = append(dst, byte(f.Open)|byte(f.Spanless)<<4)
 	}
 	if !marks {
 		return dst
@@ -229,7 +234,8 @@ func ParseCallFacts(s string) CallFacts {
 		f.Words = r.words()
 	}
 	if head&factsHasOpen != 0 {
-		f.Open = Sign(r.byte())
+		ends := r.byte()
+		f.Open, f.Spanless = Sign(ends&0x0f), Sign(ends>>4)
 	}
 	if head&factsHasMarks != 0 {
 		for range r.count() {
@@ -240,7 +246,7 @@ func ParseCallFacts(s string) CallFacts {
 		}
 		f.Made, f.Entries, f.Names = r.marks(), r.marks(), r.marks()
 	}
-	if r.bad || f.Form > ResultFormPage || f.Decision > DecisionNotApplied || f.Way > SettlementNotApplied || f.Task > TaskFailed || f.Open > SignReceipt {
+	if r.bad || f.Form > ResultFormPage || f.Decision > DecisionNotApplied || f.Way > SettlementNotApplied || f.Task > TaskFailed || f.Open > SignReceipt || f.Spanless > SignReceipt {
 		return CallFacts{}
 	}
 	return f

@@ -16,7 +16,7 @@ func TestCallFactsComeBackAsTheyWere(t *testing.T) {
 		"a model's":    {InputSize: 70_000},
 		"a person's":   {Decided: true, Decision: agent.DecisionEdited, Tool: "wire", Entries: []agent.Mark{1, 2, 3}},
 		"a look's":     {Way: agent.SettlementNotApplied, Task: agent.TaskFailed, Values: []agent.Value{{Name: 1, Mark: 2, ID: true}, {Name: 3, Mark: 4}}},
-		"an agent's":   {Words: []agent.CallWord{{ID: "call_1", Sign: agent.SignDeferred, Outside: true}, {ID: "", Sign: agent.SignRefused}}, Open: agent.SignDeferred},
+		"an agent's":   {Words: []agent.CallWord{{ID: "call_1", Sign: agent.SignDeferred, Outside: true}, {ID: "", Sign: agent.SignRefused}}, Open: agent.SignDeferred, Spanless: agent.SignRejected},
 		"attempts":     {Attempts: 3, InputSize: 9},
 		"all of it": {
 			Form: agent.ResultFormPage, Decided: true, Decision: agent.DecisionRejected, Way: agent.SettlementApplied, Task: agent.TaskReceipt, Made: []agent.Mark{9},

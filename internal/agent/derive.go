@@ -119,6 +119,7 @@ type builder struct {
 	turns    []Turn
 	words    map[string]CallWord // by call id
 	openEnds []openEnd
+	spanless map[int32]Sign // by agent span
 }
 
 // derive runs the passes over one run; nil if it is none.

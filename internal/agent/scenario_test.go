@@ -274,6 +274,10 @@ func setField(t testing.TB, s *agent.Step, name, value string) {
 		f := agent.ParseCallFacts(s.Facts)
 		f.Open, ok = agent.ParseSign(value)
 		s.Facts = encoded(f)
+	case "spanless":
+		f := agent.ParseCallFacts(s.Facts)
+		f.Spanless, ok = agent.ParseSign(value)
+		s.Facts = encoded(f)
 	case "says": // CALL:SIGN[:outside]
 		p := append(strings.Split(value, ":"), "")
 		f := agent.ParseCallFacts(s.Facts)

@@ -49,6 +49,9 @@ func frameworkSign(text string) Sign {
 	if isFrameworkTimeout(text) {
 		return SignLost
 	}
+	if strings.HasPrefix(text, "Background task dispatched.") && strings.Contains(text, "\nStatus: queued") { // Strands
+		return SignReceipt
+	}
 	text = strings.TrimPrefix(text, "Error: ")
 	if name, rest, ok := strings.Cut(text, " is not a valid tool, try one of ["); ok { // LangGraph
 		if !strings.ContainsAny(name, " \n") && strings.Contains(rest, "]") {

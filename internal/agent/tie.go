@@ -267,9 +267,8 @@ func (b *builder) standIns(answers map[answerKey][]answered) {
 		list := answers[r.key]
 		var found *answered
 		for k := range list {
-			if x := &list[k]; x.model > r.model && x.lane == r.lane {
+			if x := &list[k]; x.model > r.model && x.lane == r.lane && (found == nil || found.answer.Sign == SignReceipt) {
 				found = x
-				break
 			}
 		}
 		for k := 0; k < len(list) && found == nil; k++ {

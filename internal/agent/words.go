@@ -32,6 +32,12 @@ func (b *builder) hear() {
 		if f.Open == SignRefused || f.Open == SignDeferred && (sign == SignOK || sign == SignDeferred) {
 			b.openEnd(at, f.Open)
 		}
+		if f.Spanless != SignNone {
+			if b.spanless == nil {
+				b.spanless = map[int32]Sign{}
+			}
+			b.spanless[at] = f.Spanless
+		}
 	}
 	if len(b.openEnds) > 0 {
 		b.awaited()
@@ -84,6 +90,18 @@ func (b *builder) awaited() {
 func (b *builder) wordOn(r *request) (w CallWord) {
 	if w = b.words[r.call.ID]; w.Sign != SignNone {
 		return w
+	}
+	if r.answer != nil {
+		// A client that gives every call that runs a span did not run this one.
+		switch b.spanless[b.a.nodes[b.cands[r.model].node].agent] {
+		case SignRefused:
+			return CallWord{Sign: SignRefused}
+		case SignRejected:
+			if s := r.answer.answer.Sign; s == SignRejected || s == SignLost || s == SignException {
+				return CallWord{Sign: SignRefused}
+			}
+		default:
+		}
 	}
 	for n := range b.openEnds {
 		if e := &b.openEnds[n]; e.last == r.model {

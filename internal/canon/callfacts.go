@@ -35,7 +35,7 @@ func (a *Analyzer) CallFacts(rec *Record, looks, hashStated bool) {
 		f.InputSize = a.inputSize()
 		f.Attempts = uint8(max(0, min(rec.stated.Attempts, math.MaxUint8)))
 	case agent.OpAgent, agent.OpWorkflow:
-		f.Open = rec.stated.Open
+		f.Open, f.Spanless = rec.stated.Open, rec.stated.Spanless
 	case agent.OpTool, agent.OpRetrieval, agent.OpHuman, agent.OpNone, agent.OpGate, agent.OpHandoff:
 		a.toolFacts(s, looks || s.Kind == agent.KindReconcile)
 		f.HashStated = hashStated

@@ -35,6 +35,10 @@ type Stated struct {
 	Words []agent.CallWord
 	Open  agent.Sign
 
+	// Spanless, on an agent's span: what a call is that has an answer and no span.
+	// Refused: it was turned away. Rejected: so, if the answer is an error.
+	Spanless agent.Sign
+
 	// Attempts is how many attempts of a model call the span counts; 0 where it
 	// counts none. Those before the last failed.
 	Attempts int

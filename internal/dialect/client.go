@@ -21,6 +21,8 @@ func clientOf(scope string) client {
 		return strands
 	case "gcp.vertex.agent":
 		return adk
+	case "agent_framework":
+		return agentFramework
 	case "opentelemetry.instrumentation.openai_agents", "opentelemetry.instrumentation.genai.openai_agents", "logfire.openai_agents",
 		"openinference.instrumentation.openai_agents", "@arizeai/openinference-instrumentation-openai-agents":
 		return openAIAgents

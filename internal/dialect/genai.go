@@ -33,13 +33,14 @@ func operation(name string, st *canon.Stated) {
 		byDialect(st, agent.OpTool, agent.KindUnset)
 	case "invoke_agent":
 		byDialect(st, agent.OpAgent, agent.KindUnset)
-	case "invoke_workflow", "workflow", "agent_step", "execute_event_loop_cycle", "workflow_step", "plan", "guardrail.run", "guard", "guardrail":
+	case "invoke_workflow", "workflow", "agent_step", "execute_event_loop_cycle", "workflow_step", "plan", "guardrail.run", "guard", "guardrail",
+		"guardrail_check", "execute_task", "CHAIN", "invoke_node", "invoke_swarm", "invoke_graph":
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	case "retrieval", "embeddings", "search_memory":
 		byEvidence(st, agent.OpRetrieval, agent.KindRead)
 	case "create_memory", "update_memory", "upsert_memory", "delete_memory", "create_memory_store", "update_memory_store", "delete_memory_store":
 		byDialect(st, agent.OpTool, agent.KindAct)
-	case "handoff":
+	case "handoff", "agent_handoff":
 		byDialect(st, agent.OpHandoff, agent.KindOther)
 	}
 	// create_agent and what nobody knows is no step.

@@ -29,7 +29,6 @@ func logfire(span ptrace.Span, l *look, st *canon.Stated) {
 		params.put(at)
 		f.tokens(at)
 		withoutZeroCost(at)
-		joinFinishReasons(at)
 	case agent.OpTool:
 		f.toolError(span)
 	}
@@ -216,21 +215,4 @@ func (f *logfireFields) toolError(span ptrace.Span) {
 		message, _ = cjson.Lookup(f.toolFails, "message")
 	}
 	span.Status().SetMessage(canon.Cut(message, maxMessage))
-}
-
-// joinFinishReasons writes finish reasons that came as a JSON list in a string as
-// several are written: with commas between.
-func joinFinishReasons(at pcommon.Map) {
-	v, ok := at.Get(canon.FinishReasons)
-	if !ok || v.Type() != pcommon.ValueTypeStr || !strings.HasPrefix(v.Str(), "[") {
-		return
-	}
-	var reasons []string
-	sc := cjson.Scan(v.Str())
-	for sc.Array(); sc.Next(); {
-		reasons = append(reasons, sc.Text())
-	}
-	if sc.End() {
-		v.SetStr(strings.Join(reasons, ","))
-	}
 }

@@ -55,6 +55,7 @@ const (
 	markPlainID    // a tool call id that stands for "none"
 	markUsage      // token counts, or messages
 	markFlat       // messages that came flattened under deprecated names
+	markJoin       // finish reasons as JSON in a text
 	markMetadata   // what an application says of its run under a client's prefix
 	markAgentsSDK  // instrumentation of the OpenAI Agents SDK
 )
@@ -170,6 +171,10 @@ func (l *look) attribute(k string, v pcommon.Value, runKeys []string) {
 		l.structured(v)
 	case canon.ToolArguments, canon.SystemInstructions, toolDefinitions:
 		l.structured(v)
+	case canon.FinishReasons:
+		if v.Type() == pcommon.ValueTypeStr && strings.HasPrefix(v.Str(), "[") {
+			l.marks |= markJoin
+		}
 	case canon.InputTokens, canon.OutputTokens, "gen_ai.request.type":
 		l.marks |= markUsage
 	case canon.RequestModel, canon.ResponseModel, "llm.model_name":
@@ -251,7 +256,7 @@ func (l *look) other(k string) {
 		default:
 			l.marks |= markOld
 		}
-	case strings.HasPrefix(k, "ai."), strings.HasPrefix(k, "traceloop."):
+	case strings.HasPrefix(k, "ai."), strings.HasPrefix(k, "traceloop."), strings.HasPrefix(k, "mastra."):
 		if newName(k) != "" {
 			l.marks |= markOld
 		}

@@ -10,7 +10,7 @@ import (
 
 // The prefixes under which clients put what an application says of its run:
 // keys that the application chose, and those of LangGraph.
-var metadataPrefixes = [...]string{"ai.telemetry.metadata.", "ai.settings.context.", "traceloop.association.properties."}
+var metadataPrefixes = [...]string{"ai.telemetry.metadata.", "ai.settings.context.", "traceloop.association.properties.", "mastra.metadata."}
 
 // metadataKey gives the application's key of such an attribute.
 func metadataKey(k string) (string, bool) {

@@ -42,7 +42,7 @@ func mlflow(span ptrace.Span, _ *look, st *canon.Stated) {
 		byDialect(st, agent.OpAgent, agent.KindUnset)
 		putNew(at, canon.AgentName, span.Name())
 		if m.openAIAgents {
-			openAIAgents(span, nil, st)
+			st.Open = agent.SignDeferred
 		}
 	case "RETRIEVER", "EMBEDDING", "RERANKER":
 		byEvidence(st, agent.OpRetrieval, agent.KindRead)

@@ -43,11 +43,15 @@ var files = [...]file{
 	OpenLIT:       openLIT,
 	MLflow:        mlflow,
 	Haystack:      haystack,
-	ToolOnly:      toolOnly,
-	ModelOnly:     modelOnly,
-	HTTP:          httpSpan,
-	Database:      database,
-	RPC:           rpc,
+	Mastra:        mastra,
+
+	AgentTelemetry: agentTelemetry,
+
+	ToolOnly:  toolOnly,
+	ModelOnly: modelOnly,
+	HTTP:      httpSpan,
+	Database:  database,
+	RPC:       rpc,
 }
 
 // Normalize rewrites a span in place and fills st, which it resets first. Spans
@@ -74,6 +78,9 @@ func (n *Normalizer) Normalize(scope string, span ptrace.Span, st *canon.Stated)
 	}
 	if l.has(markStructured) {
 		flatten(span.Attributes())
+	}
+	if l.has(markJoin) {
+		joinFinishReasons(span.Attributes())
 	}
 	if l.has(markPlainID) {
 		span.Attributes().RemoveIf(func(k string, v pcommon.Value) bool { return k == canon.ToolCallID && isPlainID(v) })

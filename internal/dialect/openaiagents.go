@@ -10,8 +10,23 @@ import (
 // openAIAgents reads the OpenAI Agents SDK, which says nowhere that a call waits
 // for approval: an agent that ended well behind a model answer left that answer's
 // open calls waiting.
-func openAIAgents(_ ptrace.Span, _ *look, st *canon.Stated) {
-	if st.Op == agent.OpAgent {
+//
+// OTel's own package (-v2) writes invoke_agent for the whole workflow too, as a
+// SERVER span without an agent, unknown for tasks and turns, and one constant name
+// for the agent wherever it does not know it.
+func openAIAgents(span ptrace.Span, l *look, st *canon.Stated) {
+	at := span.Attributes()
+	name, named := at.Get(canon.AgentName)
+	switch {
+	case st.Op == agent.OpAgent && span.Kind() == ptrace.SpanKindServer && !named:
+		byDialect(st, agent.OpWorkflow, agent.KindOther)
+	case st.Op == agent.OpAgent:
 		st.Open = agent.SignDeferred
+	case st.Op == agent.OpNone && l.operation == "unknown":
+		byDialect(st, agent.OpWorkflow, agent.KindOther)
+	}
+	if named && st.Op != agent.OpAgent && text(name) == "OpenAI Agent" {
+		at.Remove(canon.AgentName)
+		at.Remove(canon.AgentID)
 	}
 }

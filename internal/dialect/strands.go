@@ -23,6 +23,7 @@ func strands(span ptrace.Span, l *look, st *canon.Stated) {
 		}
 		cancelled(span, st)
 	case agent.OpAgent:
+		st.Spanless = agent.SignRejected
 		if v, ok := at.Get(canon.OutputMessages); ok && strings.Contains(v.Str(), `"interrupt"`) {
 			interrupts(v.Str(), st)
 		}
@@ -34,8 +35,6 @@ func strands(span ptrace.Span, l *look, st *canon.Stated) {
 // strandsOperation reads the operations that only Strands have.
 func strandsOperation(name string, st *canon.Stated) {
 	switch name {
-	case "invoke_swarm", "invoke_graph":
-		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	case "memory.search":
 		byEvidence(st, agent.OpRetrieval, agent.KindRead)
 	}
