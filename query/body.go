@@ -20,6 +20,8 @@ const maxBody = 64 << 10
 // bodies are the request bodies of the routes that take one.
 var bodies = map[string]func() any{
 	resolutionRoute: func() any { return new(api.Resolution) },
+	holdsRoute:      func() any { return new(api.HoldRequest) },
+	erasuresRoute:   func() any { return new(api.ErasureRequest) },
 }
 
 // checkBody refuses a body that is too large, no JSON, or has fields that no

@@ -20,6 +20,7 @@ const (
 	cursorFinding = 'f'
 	cursorOpen    = 'u' // the place is among open unknown outcomes
 	cursorSettled = 's' // or among settled ones, which follow
+	cursorHolds   = 'h'
 	filterHashLen = 8
 	cursorHead    = 2 + filterHashLen + 8
 	maxCursor     = 8192

@@ -22,6 +22,9 @@ type memory struct {
 	bodies   map[agent.Ref]string
 	found    []agent.Finding
 	said     []agent.ResolutionRecord
+	holds    map[agent.JobID]agent.Hold
+	erasures map[agent.JobID]agent.Erasure
+	accesses []agent.Access
 	marked   []string          // units whose findings were marked as settled
 	written  []agent.Summary   // by a sweep
 	taken    map[string]string // runs that were taken into others

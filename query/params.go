@@ -34,6 +34,10 @@ var parameters = map[string][]string{
 	"/api/v1/findings/:finding_id": {},
 	"/api/v1/unknowns":             {"run_id", "tool", "agent", "target", "status", "limit", "cursor"},
 	resolutionRoute:                {},
+	holdsRoute:                     {"status", "limit", "cursor"},
+	holdRoute:                      {},
+	erasuresRoute:                  {},
+	erasureRoute:                   {},
 	"/healthz":                     {},
 	"/readyz":                      {},
 	"/metrics":                     nil, // scrapers send what they like

@@ -73,6 +73,20 @@ type UnknownSettler interface {
 	MarkSettled(ctx context.Context, f agent.Finding, unit string) error
 }
 
+// Custodian keeps what people ask of the store beside reading it. It is carried
+// out afterwards.
+type Custodian interface {
+	// Holds gives every hold, ended ones included; with an id that one alone, if
+	// it is there.
+	Holds(ctx context.Context, id agent.JobID) ([]agent.Hold, error)
+	WriteHold(ctx context.Context, h *agent.Hold, at int64) error
+	// Erasure gives one with its certificate, or ErrNotFound.
+	Erasure(ctx context.Context, id agent.JobID) (agent.Erasure, error)
+	WriteErasure(ctx context.Context, e *agent.Erasure, at int64) error
+	// LogAccess appends a line to the access log.
+	LogAccess(ctx context.Context, a *agent.Access) error
+}
+
 // Reader reads the history of one tenant, and keeps what people say of it. It is
 // safe for concurrent use.
 type Reader interface {
@@ -82,6 +96,7 @@ type Reader interface {
 	FindingReader
 	UnknownReader
 	UnknownSettler
+	Custodian
 }
 
 // RunFilter selects summaries. Zero fields select nothing away.

@@ -33,6 +33,9 @@ type analyzer struct {
 
 	stop context.CancelFunc
 	done sync.WaitGroup
+
+	// judging keeps the sweep from writing down what it read before an erasure.
+	judging sync.Mutex
 }
 
 // Dependencies makes the collector start the storage before the analyzer and
@@ -59,7 +62,8 @@ func (a *analyzer) Start(ctx context.Context, host component.Host) error {
 	}
 	a.metrics.start(ctx)
 	ctx, a.stop = context.WithCancel(context.WithoutCancel(ctx))
-	a.done.Go(func() { a.run(ctx, storage) }) // ends in Shutdown
+	a.done.Go(func() { a.run(ctx, storage) })  // ends in Shutdown
+	a.done.Go(func() { a.keep(ctx, storage) }) // likewise
 	return nil
 }
 
@@ -98,8 +102,10 @@ func (a *analyzer) run(ctx context.Context, storage agentstorageextension.Storag
 func (a *analyzer) sweep(ctx context.Context, s *sweep.Sweeper) {
 	bounded, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
 	defer cancel()
+	a.judging.Lock()
 	begin := time.Now()
 	stats, err := s.Tick(bounded, begin)
+	a.judging.Unlock()
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/steptrail/steptrail/internal/custody"
 	"github.com/steptrail/steptrail/internal/sweep"
 )
 
@@ -24,6 +25,8 @@ type instruments struct {
 	findings  metric.Int64Counter
 	withdrawn metric.Int64Counter
 	truncated metric.Int64Counter
+
+	holds, erasures, waiting atomic.Int64
 
 	pending atomic.Int64
 	lag     atomic.Int64 // nanoseconds
@@ -51,15 +54,33 @@ func newInstruments(provider metric.MeterProvider) (*instruments, error) {
 	errs = append(errs, err)
 	lag, err := m.Float64ObservableGauge("steptrail_sweep_lag", metric.WithUnit("s"), metric.WithDescription("How much longer than the quiet period the oldest changed unit has waited."))
 	errs = append(errs, err)
+	gauge := func(name, unit, text string) metric.Int64ObservableGauge {
+		g, err := m.Int64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(text))
+		errs = append(errs, err)
+		return g
+	}
+	holds := gauge("steptrail_holds", "{hold}", "Holds that have not ended.")
+	erasures := gauge("steptrail_erasures_open", "{erasure}", "Erasures that are not done.")
+	waiting := gauge("steptrail_erasures_waiting", "{erasure}", "Erasures that wait for the end of a hold.")
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	i.stop, err = m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		o.ObserveInt64(pending, i.pending.Load())
 		o.ObserveFloat64(lag, time.Duration(i.lag.Load()).Seconds())
+		o.ObserveInt64(holds, i.holds.Load())
+		o.ObserveInt64(erasures, i.erasures.Load())
+		o.ObserveInt64(waiting, i.waiting.Load())
 		return nil
-	}, pending, lag)
+	}, pending, lag, holds, erasures, waiting)
 	return &i, err
+}
+
+// kept notes what a look at holds and erasures found.
+func (i *instruments) kept(s custody.Stats) {
+	i.holds.Store(int64(s.Holds))
+	i.erasures.Store(int64(s.Erasures))
+	i.waiting.Store(int64(s.Waiting))
 }
 
 // start makes every counter visible from 0.

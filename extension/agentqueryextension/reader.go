@@ -93,6 +93,28 @@ func (r reader) MarkSettled(ctx context.Context, f agent.Finding, unit string) e
 	return classify(r.store.MarkSettled(ctx, f, unit))
 }
 
+func (r reader) Holds(ctx context.Context, id agent.JobID) ([]agent.Hold, error) {
+	holds, err := r.store.Holds(ctx, id)
+	return holds, classify(err)
+}
+
+func (r reader) WriteHold(ctx context.Context, h *agent.Hold, at int64) error {
+	return classify(r.store.WriteHold(ctx, h, at))
+}
+
+func (r reader) Erasure(ctx context.Context, id agent.JobID) (agent.Erasure, error) {
+	e, err := r.store.Erasure(ctx, id)
+	return e, classify(err)
+}
+
+func (r reader) WriteErasure(ctx context.Context, e *agent.Erasure, at int64) error {
+	return classify(r.store.WriteErasure(ctx, e, at))
+}
+
+func (r reader) LogAccess(ctx context.Context, a *agent.Access) error {
+	return classify(r.store.LogAccess(ctx, a))
+}
+
 // classify adds the error of package query that says what to tell a client.
 func classify(err error) error {
 	switch {

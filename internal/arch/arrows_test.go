@@ -47,7 +47,8 @@ var arrows = map[string][]string{
 		"internal/agent", "internal/policy", "internal/policyfile", "internal/store", "query", "query/api", "extension/agentstorageextension",
 	},
 	"extension/agentanalyzerextension": {
-		"internal/agent", "internal/policy", "internal/policyfile", "internal/store", "internal/sweep", "extension/agentstorageextension",
+		"internal/agent", "internal/custody", "internal/policy", "internal/policyfile", "internal/store", "internal/sweep",
+		"extension/agentstorageextension",
 	},
 	"extension/otlpguardextension": {},
 

@@ -1,6 +1,6 @@
 // Package custody carries out what people ask of stored history beside reading
 // it: holds, which keep runs beyond their terms, and erasures, which take
-// content and identifying fields out of every table (docs/adr/009).
+// content and identifying fields out of every table (docs/adr/010).
 //
 //	hold     placed → runs found, rows copied → copied … late rows copied … → released → copies dropped → ended
 //	erasure  requested → runs found → resolved → rows written anew → erased → old parts gone → done … late rows erased …

@@ -76,6 +76,13 @@ func (s *Store) WriteErasure(ctx context.Context, e *agent.Erasure, at int64) er
 	return nil
 }
 
+// WriteErasure writes how far an erasure of the tenant has come.
+func (r *Reader) WriteErasure(ctx context.Context, e *agent.Erasure, at int64) error {
+	own := *e
+	own.Tenant = r.tenant
+	return r.store.WriteErasure(ctx, &own, at)
+}
+
 // AllErasures gives the erasures of all tenants, without their certificates.
 func (s *Store) AllErasures(ctx context.Context) ([]agent.Erasure, error) {
 	return s.erasures(ctx, params{}.text("tenant", "").flag("every", true).text("id", ""))

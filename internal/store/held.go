@@ -11,7 +11,7 @@ import (
 // heldUntil is when rows that a hold keeps expire, Unix seconds: the beginning
 // of 2106, the last year that the column knows. The statements have it as
 // toDateTime(4291747200, 'UTC'), and its week as the partition '2105-12-28'
-// (docs/adr/009).
+// (docs/adr/010).
 const heldUntil = 4291747200
 
 // dataTable is a table that holds what a run is or what follows from it.

@@ -77,6 +77,13 @@ func (s *Store) WriteHold(ctx context.Context, h *agent.Hold, at int64) error {
 	return nil
 }
 
+// WriteHold writes how far a hold of the tenant has come.
+func (r *Reader) WriteHold(ctx context.Context, h *agent.Hold, at int64) error {
+	own := *h
+	own.Tenant = r.tenant
+	return r.store.WriteHold(ctx, &own, at)
+}
+
 // AllHolds gives the holds of all tenants, ended ones included.
 func (s *Store) AllHolds(ctx context.Context) ([]agent.Hold, error) {
 	return s.holds(ctx, params{}.text("tenant", "").flag("every", true).text("id", ""))

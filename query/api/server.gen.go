@@ -178,6 +178,54 @@ func (e CostSource) Valid() bool {
 	}
 }
 
+// Defines values for ErasureScope.
+const (
+	ErasureScopeRun    ErasureScope = "run"
+	ErasureScopeTarget ErasureScope = "target"
+	ErasureScopeUser   ErasureScope = "user"
+)
+
+// Valid indicates whether the value is a known member of the ErasureScope enum.
+func (e ErasureScope) Valid() bool {
+	switch e {
+	case ErasureScopeRun:
+		return true
+	case ErasureScopeTarget:
+		return true
+	case ErasureScopeUser:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ErasureStatus.
+const (
+	ErasureStatusDone           ErasureStatus = "done"
+	ErasureStatusPending        ErasureStatus = "pending"
+	ErasureStatusRemovingFiles  ErasureStatus = "removing_files"
+	ErasureStatusRunning        ErasureStatus = "running"
+	ErasureStatusWaitingForHold ErasureStatus = "waiting_for_hold"
+)
+
+// Valid indicates whether the value is a known member of the ErasureStatus enum.
+func (e ErasureStatus) Valid() bool {
+	switch e {
+	case ErasureStatusDone:
+		return true
+	case ErasureStatusPending:
+		return true
+	case ErasureStatusRemovingFiles:
+		return true
+	case ErasureStatusRunning:
+		return true
+	case ErasureStatusWaitingForHold:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FindingSeverity.
 const (
 	FindingSeverityCritical FindingSeverity = "critical"
@@ -214,6 +262,54 @@ func (e FindingStatus) Valid() bool {
 	case FindingStatusResolved:
 		return true
 	case FindingStatusWithdrawn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HoldScope.
+const (
+	HoldScopeRun    HoldScope = "run"
+	HoldScopeTarget HoldScope = "target"
+	HoldScopeTime   HoldScope = "time"
+	HoldScopeUser   HoldScope = "user"
+)
+
+// Valid indicates whether the value is a known member of the HoldScope enum.
+func (e HoldScope) Valid() bool {
+	switch e {
+	case HoldScopeRun:
+		return true
+	case HoldScopeTarget:
+		return true
+	case HoldScopeTime:
+		return true
+	case HoldScopeUser:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HoldStatus.
+const (
+	HoldStatusActive  HoldStatus = "active"
+	HoldStatusEnded   HoldStatus = "ended"
+	HoldStatusEnding  HoldStatus = "ending"
+	HoldStatusPending HoldStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the HoldStatus enum.
+func (e HoldStatus) Valid() bool {
+	switch e {
+	case HoldStatusActive:
+		return true
+	case HoldStatusEnded:
+		return true
+	case HoldStatusEnding:
+		return true
+	case HoldStatusPending:
 		return true
 	default:
 		return false
@@ -597,6 +693,26 @@ type AttemptOutcome string
 // Attributes What no field holds, as it came
 type Attributes map[string]JSON
 
+// Certificate defines model for Certificate.
+type Certificate struct {
+	// Removed What went from which table, late arrivals included; without content
+	Removed []Removal `json:"removed"`
+
+	// SubjectSha256 SHA-256 of the erasure's id, a colon and the run id, target or user
+	SubjectSha256 string `json:"subject_sha256"`
+}
+
+// Removal defines model for Certificate.removed.
+type Removal struct {
+	// At RFC 3339 in UTC with nanoseconds
+	At   Time  `json:"at"`
+	Rows int64 `json:"rows"`
+
+	// Sha256 Over the sorted SHA-256 (upper-case hex digits) of the rows in RowBinary
+	Sha256 string `json:"sha256"`
+	Table  string `json:"table"`
+}
+
 // Completeness defines model for Completeness.
 type Completeness struct {
 	// ArgumentsRecorded Share of the tool attempts with recorded arguments
@@ -657,6 +773,53 @@ type Counts struct {
 	Read      KindCount `json:"read"`
 	Reconcile KindCount `json:"reconcile"`
 	Think     KindCount `json:"think"`
+}
+
+// Erasure defines model for Erasure.
+type Erasure struct {
+	Certificate Certificate `json:"certificate"`
+
+	// DoneAt RFC 3339 in UTC with nanoseconds
+	DoneAt Time   `json:"done_at,omitempty,omitzero"`
+	Full   bool   `json:"full"`
+	ID     string `json:"id"`
+	Owner  string `json:"owner"`
+	Reason string `json:"reason"`
+
+	// RequestedAt RFC 3339 in UTC with nanoseconds
+	RequestedAt Time `json:"requested_at"`
+
+	// RunID Of scope run; a target or user is forgotten as soon as its runs are known
+	RunID string `json:"run_id"`
+
+	// Runs Runs that it covers
+	Runs  int64        `json:"runs"`
+	Scope ErasureScope `json:"scope"`
+
+	// Status waiting_for_hold: what a hold keeps is erased when it ends. removing_files: no answer has it any more, replaced files still may
+	Status ErasureStatus `json:"status"`
+
+	// UnitsOnHold Units of spans that a hold keeps from being erased
+	UnitsOnHold int64 `json:"units_on_hold"`
+}
+
+// ErasureScope defines model for Erasure.Scope.
+type ErasureScope string
+
+// ErasureStatus waiting_for_hold: what a hold keeps is erased when it ends. removing_files: no answer has it any more, replaced files still may
+type ErasureStatus string
+
+// ErasureRequest defines model for ErasureRequest.
+type ErasureRequest struct {
+	// Full The rows go as well, with all that they tell
+	Full bool `json:"full,omitempty,omitzero"`
+
+	// Owner Who answers for it
+	Owner  string `json:"owner,omitempty,omitzero"`
+	Reason string `json:"reason,omitempty,omitzero"`
+	RunID  string `json:"run_id,omitempty,omitzero"`
+	Target string `json:"target,omitempty,omitzero"`
+	User   string `json:"user,omitempty,omitzero"`
 }
 
 // Evidence defines model for Evidence.
@@ -735,6 +898,63 @@ type HistoryLine struct {
 	Span    *Span       `json:"span,omitempty"`
 	Step    *Step       `json:"step,omitempty"`
 	Unknown *Unknown    `json:"unknown,omitempty"`
+}
+
+// Hold defines model for Hold.
+type Hold struct {
+	// From RFC 3339 in UTC with nanoseconds
+	From  Time   `json:"from,omitempty,omitzero"`
+	ID    string `json:"id"`
+	Owner string `json:"owner"`
+
+	// PlacedAt RFC 3339 in UTC with nanoseconds
+	PlacedAt Time   `json:"placed_at"`
+	Reason   string `json:"reason"`
+
+	// ReleasedAt RFC 3339 in UTC with nanoseconds
+	ReleasedAt Time `json:"released_at,omitempty,omitzero"`
+
+	// Rows Rows that were copied
+	Rows  int64  `json:"rows"`
+	RunID string `json:"run_id"`
+
+	// Runs Runs that it covers so far
+	Runs  int64     `json:"runs"`
+	Scope HoldScope `json:"scope"`
+
+	// Status pending: not all is copied yet. ending: what it alone kept is still there
+	Status HoldStatus `json:"status"`
+	Target string     `json:"target"`
+
+	// To RFC 3339 in UTC with nanoseconds
+	To   Time   `json:"to,omitempty,omitzero"`
+	User string `json:"user"`
+}
+
+// HoldScope defines model for Hold.Scope.
+type HoldScope string
+
+// HoldStatus pending: not all is copied yet. ending: what it alone kept is still there
+type HoldStatus string
+
+// HoldList defines model for HoldList.
+type HoldList struct {
+	Holds      []Hold `json:"holds"`
+	NextCursor string `json:"next_cursor"`
+}
+
+// HoldRequest defines model for HoldRequest.
+type HoldRequest struct {
+	// From With to: runs that took place, in part at least, in this time
+	From string `json:"from,omitempty,omitzero"`
+
+	// Owner Who answers for the hold
+	Owner  string `json:"owner"`
+	Reason string `json:"reason"`
+	RunID  string `json:"run_id,omitempty,omitzero"`
+	Target string `json:"target,omitempty,omitzero"`
+	To     string `json:"to,omitempty,omitzero"`
+	User   string `json:"user,omitempty,omitzero"`
 }
 
 // JSON Any JSON value
@@ -1184,6 +1404,18 @@ type ListFindingsParams struct {
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
+// ListHoldsParams defines parameters for ListHolds.
+type ListHoldsParams struct {
+	// Status Only holds with this status.
+	Status string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Limit Size of a page.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Cursor The next_cursor of the page before.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// From Only what began (findings: was detected) at or after this time.
@@ -1254,17 +1486,38 @@ type ListUnknownsParams struct {
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
+// RequestErasureJSONRequestBody defines body for RequestErasure for application/json ContentType.
+type RequestErasureJSONRequestBody = ErasureRequest
+
+// PlaceHoldJSONRequestBody defines body for PlaceHold for application/json ContentType.
+type PlaceHoldJSONRequestBody = HoldRequest
+
 // ResolveUnknownJSONRequestBody defines body for ResolveUnknown for application/json ContentType.
 type ResolveUnknownJSONRequestBody = Resolution
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// RequestErasure Take content and identifying fields of runs out of every table
+	// (POST /api/v1/erasures)
+	RequestErasure(c *gin.Context)
+	// GetErasure How far an erasure has come, and its certificate
+	// (GET /api/v1/erasures/{erasure_id})
+	GetErasure(c *gin.Context, erasureID string)
 	// ListFindings Findings, newest first
 	// (GET /api/v1/findings)
 	ListFindings(c *gin.Context, params ListFindingsParams)
 	// GetFinding One finding
 	// (GET /api/v1/findings/{finding_id})
 	GetFinding(c *gin.Context, findingID string)
+	// ListHolds Legal holds, newest first, ended ones included
+	// (GET /api/v1/holds)
+	ListHolds(c *gin.Context, params ListHoldsParams)
+	// PlaceHold Keep runs beyond their terms
+	// (POST /api/v1/holds)
+	PlaceHold(c *gin.Context)
+	// EndHold End a hold
+	// (DELETE /api/v1/holds/{hold_id})
+	EndHold(c *gin.Context, holdID string)
 	// ListRuns Runs, newest first
 	// (GET /api/v1/runs)
 	ListRuns(c *gin.Context, params ListRunsParams)
@@ -1290,6 +1543,44 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(c *gin.Context)
+
+// RequestErasure operation middleware
+func (siw *ServerInterfaceWrapper) RequestErasure(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RequestErasure(c)
+}
+
+// GetErasure operation middleware
+func (siw *ServerInterfaceWrapper) GetErasure(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "erasure_id" -------------
+	var erasureID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "erasure_id", c.Param("erasure_id"), &erasureID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter erasure_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetErasure(c, erasureID)
+}
 
 // ListFindings operation middleware
 func (siw *ServerInterfaceWrapper) ListFindings(c *gin.Context) {
@@ -1413,6 +1704,87 @@ func (siw *ServerInterfaceWrapper) GetFinding(c *gin.Context) {
 	}
 
 	siw.Handler.GetFinding(c, findingID)
+}
+
+// ListHolds operation middleware
+func (siw *ServerInterfaceWrapper) ListHolds(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListHoldsParams
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", c.Request.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter status: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListHolds(c, params)
+}
+
+// PlaceHold operation middleware
+func (siw *ServerInterfaceWrapper) PlaceHold(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PlaceHold(c)
+}
+
+// EndHold operation middleware
+func (siw *ServerInterfaceWrapper) EndHold(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "hold_id" -------------
+	var holdID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "hold_id", c.Param("hold_id"), &holdID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter hold_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EndHold(c, holdID)
 }
 
 // ListRuns operation middleware
@@ -1781,9 +2153,92 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/findings/:finding_id", wrapper.GetFinding)
 	router.GET(options.BaseURL+"/api/v1/unknowns", wrapper.ListUnknowns)
 	router.POST(options.BaseURL+"/api/v1/unknowns/:finding_id/resolution", wrapper.ResolveUnknown)
+	router.GET(options.BaseURL+"/api/v1/holds", wrapper.ListHolds)
+	router.POST(options.BaseURL+"/api/v1/holds", wrapper.PlaceHold)
+	router.DELETE(options.BaseURL+"/api/v1/holds/:hold_id", wrapper.EndHold)
+	router.POST(options.BaseURL+"/api/v1/erasures", wrapper.RequestErasure)
+	router.GET(options.BaseURL+"/api/v1/erasures/:erasure_id", wrapper.GetErasure)
 }
 
 type ProblemApplicationProblemPlusJSONResponse Problem
+
+type RequestErasureRequestObject struct {
+	Body *RequestErasureJSONRequestBody
+}
+
+type RequestErasureResponseObject interface {
+	VisitRequestErasureResponse(w http.ResponseWriter) error
+}
+
+type RequestErasure202JSONResponse Erasure
+
+func (response RequestErasure202JSONResponse) VisitRequestErasureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RequestErasuredefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RequestErasuredefaultApplicationProblemPlusJSONResponse) VisitRequestErasureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetErasureRequestObject struct {
+	ErasureID string `json:"erasure_id"`
+}
+
+type GetErasureResponseObject interface {
+	VisitGetErasureResponse(w http.ResponseWriter) error
+}
+
+type GetErasure200JSONResponse Erasure
+
+func (response GetErasure200JSONResponse) VisitGetErasureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetErasuredefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetErasuredefaultApplicationProblemPlusJSONResponse) VisitGetErasureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListFindingsRequestObject struct {
 	Params ListFindingsParams
@@ -1852,6 +2307,123 @@ type GetFindingdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetFindingdefaultApplicationProblemPlusJSONResponse) VisitGetFindingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListHoldsRequestObject struct {
+	Params ListHoldsParams
+}
+
+type ListHoldsResponseObject interface {
+	VisitListHoldsResponse(w http.ResponseWriter) error
+}
+
+type ListHolds200JSONResponse HoldList
+
+func (response ListHolds200JSONResponse) VisitListHoldsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListHoldsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListHoldsdefaultApplicationProblemPlusJSONResponse) VisitListHoldsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlaceHoldRequestObject struct {
+	Body *PlaceHoldJSONRequestBody
+}
+
+type PlaceHoldResponseObject interface {
+	VisitPlaceHoldResponse(w http.ResponseWriter) error
+}
+
+type PlaceHold202JSONResponse Hold
+
+func (response PlaceHold202JSONResponse) VisitPlaceHoldResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlaceHolddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PlaceHolddefaultApplicationProblemPlusJSONResponse) VisitPlaceHoldResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndHoldRequestObject struct {
+	HoldID string `json:"hold_id"`
+}
+
+type EndHoldResponseObject interface {
+	VisitEndHoldResponse(w http.ResponseWriter) error
+}
+
+type EndHold202JSONResponse Hold
+
+func (response EndHold202JSONResponse) VisitEndHoldResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndHolddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndHolddefaultApplicationProblemPlusJSONResponse) VisitEndHoldResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -2105,12 +2677,27 @@ func (response ResolveUnknowndefaultApplicationProblemPlusJSONResponse) VisitRes
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// RequestErasure Take content and identifying fields of runs out of every table
+	// (POST /api/v1/erasures)
+	RequestErasure(ctx context.Context, request RequestErasureRequestObject) (RequestErasureResponseObject, error)
+	// GetErasure How far an erasure has come, and its certificate
+	// (GET /api/v1/erasures/{erasure_id})
+	GetErasure(ctx context.Context, request GetErasureRequestObject) (GetErasureResponseObject, error)
 	// ListFindings Findings, newest first
 	// (GET /api/v1/findings)
 	ListFindings(ctx context.Context, request ListFindingsRequestObject) (ListFindingsResponseObject, error)
 	// GetFinding One finding
 	// (GET /api/v1/findings/{finding_id})
 	GetFinding(ctx context.Context, request GetFindingRequestObject) (GetFindingResponseObject, error)
+	// ListHolds Legal holds, newest first, ended ones included
+	// (GET /api/v1/holds)
+	ListHolds(ctx context.Context, request ListHoldsRequestObject) (ListHoldsResponseObject, error)
+	// PlaceHold Keep runs beyond their terms
+	// (POST /api/v1/holds)
+	PlaceHold(ctx context.Context, request PlaceHoldRequestObject) (PlaceHoldResponseObject, error)
+	// EndHold End a hold
+	// (DELETE /api/v1/holds/{hold_id})
+	EndHold(ctx context.Context, request EndHoldRequestObject) (EndHoldResponseObject, error)
 	// ListRuns Runs, newest first
 	// (GET /api/v1/runs)
 	ListRuns(ctx context.Context, request ListRunsRequestObject) (ListRunsResponseObject, error)
@@ -2185,6 +2772,74 @@ type strictHandler struct {
 	options     StrictGinServerOptions
 }
 
+// RequestErasure operation middleware
+func (sh *strictHandler) RequestErasure(ctx *gin.Context) {
+	var request RequestErasureRequestObject
+
+	var body RequestErasureJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RequestErasure(ctx, request.(RequestErasureRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RequestErasure")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RequestErasureResponseObject); ok {
+		if err := validResponse.VisitRequestErasureResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetErasure operation middleware
+func (sh *strictHandler) GetErasure(ctx *gin.Context, erasureID string) {
+	var request GetErasureRequestObject
+
+	request.ErasureID = erasureID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetErasure(ctx, request.(GetErasureRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetErasure")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetErasureResponseObject); ok {
+		if err := validResponse.VisitGetErasureResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListFindings operation middleware
 func (sh *strictHandler) ListFindings(ctx *gin.Context, params ListFindingsParams) {
 	var request ListFindingsRequestObject
@@ -2230,6 +2885,100 @@ func (sh *strictHandler) GetFinding(ctx *gin.Context, findingID string) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetFindingResponseObject); ok {
 		if err := validResponse.VisitGetFindingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListHolds operation middleware
+func (sh *strictHandler) ListHolds(ctx *gin.Context, params ListHoldsParams) {
+	var request ListHoldsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListHolds(ctx, request.(ListHoldsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListHolds")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListHoldsResponseObject); ok {
+		if err := validResponse.VisitListHoldsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PlaceHold operation middleware
+func (sh *strictHandler) PlaceHold(ctx *gin.Context) {
+	var request PlaceHoldRequestObject
+
+	var body PlaceHoldJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PlaceHold(ctx, request.(PlaceHoldRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlaceHold")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PlaceHoldResponseObject); ok {
+		if err := validResponse.VisitPlaceHoldResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EndHold operation middleware
+func (sh *strictHandler) EndHold(ctx *gin.Context, holdID string) {
+	var request EndHoldRequestObject
+
+	request.HoldID = holdID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EndHold(ctx, request.(EndHoldRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndHold")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EndHoldResponseObject); ok {
+		if err := validResponse.VisitEndHoldResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
