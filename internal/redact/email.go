@@ -12,7 +12,8 @@ import (
 // user@host without a dot, the user before a URL's host, x@w.reshape(2).
 var email = detector{name: "email", label: "EMAIL", triggers: "@", match: matchEmail, normal: appendLower}
 
-func matchEmail(text string, floor, i int) (start, end int) {
+func matchEmail(in *input, floor, i int) (start, end int) {
+	text := in.text
 	start = localStart(text, floor, i)
 	if start == i {
 		return 0, 0

@@ -25,6 +25,8 @@ const (
 // it once with ForTenant and keep it.
 type Tenant struct {
 	r *Redactor
+	// compared makes the form that is compared where masks are stored.
+	compared *Tenant
 	// macs holds *mac: HMAC under the tenant's key, whose two key blocks are
 	// hashed once.
 	macs sync.Pool
@@ -46,6 +48,11 @@ func (r *Redactor) ForTenant(tenant string) *Tenant {
 	key := derive.Sum(nil)
 	t := &Tenant{r: r}
 	t.macs.New = func() any { return &mac{hash: hmac.New(sha256.New, key)} }
+	if r.mode == ModeMask {
+		pseudonyms := *r
+		pseudonyms.mode = ModePseudonym
+		t.compared = pseudonyms.ForTenant(tenant)
+	}
 	return t
 }
 

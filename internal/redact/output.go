@@ -61,6 +61,15 @@ func (o *output) text(start, end int, s string) {
 	}
 }
 
+// forms replaces a stretch of the source by its two forms.
+func (o *output) forms(start, end int, stored, compare string) {
+	o.upTo(start, end)
+	o.stored = append(o.stored, stored...)
+	if o.both() {
+		o.compare = append(o.compare, compare...)
+	}
+}
+
 // quoted replaces a stretch of the source by what became of a JSON string that
 // was written there; closed is false where its end was cut off.
 func (o *output) quoted(start, end int, inner *output, closed bool) {

@@ -19,7 +19,12 @@ const (
 var ownPlaceholder = detector{triggers: "[", match: matchPlaceholder}
 
 // matchPlaceholder returns the pseudonym, ours or not, that begins at text[i].
-func matchPlaceholder(text string, floor, i int) (start, end int) {
+func matchPlaceholder(in *input, floor, i int) (start, end int) {
+	return placeholderAt(in.text, floor, i)
+}
+
+// placeholderAt is matchPlaceholder on a text alone.
+func placeholderAt(text string, floor, i int) (start, end int) {
 	if i < floor {
 		return 0, 0
 	}
@@ -46,11 +51,15 @@ func (t *Tenant) isOurs(placeholder string) bool {
 	return string(want[:]) == placeholder[id:id+checkDigits]
 }
 
-// isOwn reports whether a text is one pseudonym of ours and nothing else.
+// isOwn reports whether a text is one pseudonym of ours, or a mask, and nothing
+// else.
 func (t *Tenant) isOwn(text string) bool {
 	if text == "" || text[0] != '[' {
 		return false
 	}
-	_, end := matchPlaceholder(text, 0, 0)
+	if n := labelLen(text[1:]); n >= 2 && n <= maxLabel && n+2 == len(text) && text[n+1] == ']' {
+		return true
+	}
+	_, end := placeholderAt(text, 0, 0)
 	return end == len(text) && t.isOurs(text)
 }

@@ -95,7 +95,13 @@ type Redactor struct {
 	keys      keyList
 	idemKeys  Treatment
 	targets   Treatment
-	triggers  [256]uint32 // a bit per detector, and spelling
+	triggers  [256]uint32     // a bit per detector, and those below
+	pairs     [1 << 16]uint32 // a bit per detector, by second and first byte
+	numbers   []int           // places of the detectors that look at digits
+	// numberRules: a rule can match a number.
+	numberRules bool
+	// secretValue is the place of that detector, -1 where it does not run.
+	secretValue int
 }
 
 // rule is a compiled Rule.
@@ -109,7 +115,7 @@ type rule struct {
 // New compiles a Config. It reports all problems at once, each naming its key of
 // the policy.
 func New(c Config) (*Redactor, error) {
-	r := &Redactor{mode: c.Mode, key: append([]byte(nil), c.Key...), maxBytes: c.MaxBytes, idemKeys: c.IdempotencyKeys, targets: c.Targets}
+	r := &Redactor{secretValue: -1, mode: c.Mode, key: append([]byte(nil), c.Key...), maxBytes: c.MaxBytes, idemKeys: c.IdempotencyKeys, targets: c.Targets}
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 
@@ -131,9 +137,11 @@ func New(c Config) (*Redactor, error) {
 	}
 	r.add(&ownPlaceholder)
 	for _, name := range c.Detectors {
-		if d := detectorNamed(name); d == nil {
+		list := detectorsNamed(name)
+		if list == nil {
 			problem("redaction.detectors: no detector %q; there are: %s", name, strings.Join(DetectorNames(), ", "))
-		} else {
+		}
+		for _, d := range list {
 			r.add(d)
 		}
 	}
@@ -182,18 +190,45 @@ func (r *Redactor) addRule(own Rule) error {
 		return errors.New("the pattern matches the empty text")
 	}
 	prefix, _ := pattern.LiteralPrefix()
+	r.numberRules = r.numberRules || prefix == "" || prefix[0]-'0' < 10 || prefix[0] == '-' || prefix[0] == '+'
 	r.rules = append(r.rules, rule{name: own.Name, label: l, pattern: pattern, prefix: prefix})
 	return nil
 }
 
-// spelling is the trigger bit of bytes that begin another spelling of a text.
-const spelling = 1 << 31
+// Trigger bits that are no detector's.
+const (
+	spelling = 1 << 31 // begins another spelling of a text
+	digit    = 1 << 30 // begins a row of digit groups
+	paired   = 1 << 29 // is the second byte of a pair
+	cell     = 1 << 28 // ends a cell of a table
+	flags    = spelling | digit | paired | cell
+)
 
-// finish builds the table of trigger bytes.
+// finish builds the tables of trigger bytes.
 func (r *Redactor) finish() {
 	for n, d := range r.detectors {
 		for i := range len(d.triggers) {
 			r.triggers[d.triggers[i]] |= 1 << n
+		}
+		for _, p := range d.pairs {
+			r.triggers[p[1]] |= paired
+			r.pairs[uint(p[1])<<8|uint(p[0])] |= 1 << n
+		}
+		if d.number != nil {
+			r.numbers = append(r.numbers, n)
+		}
+		if d == &secretValue {
+			r.secretValue = n
+		}
+	}
+	if r.secretValue >= 0 || len(r.keys.exact)+len(r.keys.globs) > 0 {
+		for _, c := range []byte(delimiters + "\n") {
+			r.triggers[c] |= cell
+		}
+	}
+	if len(r.numbers) > 0 {
+		for c := '0'; c <= '9'; c++ {
+			r.triggers[c] |= digit
 		}
 	}
 	for i := range len(spellingTriggers) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/steptrail/steptrail/internal/cjson"
 )
@@ -17,7 +18,7 @@ var testKey = []byte("0123456789abcdef0123456789abcdef")
 func newTenant(tb testing.TB, change func(*Config)) *Tenant {
 	tb.Helper()
 	c := Config{
-		Mode: ModePseudonym, Key: testKey, Detectors: []string{"email"}, Keys: []string{"password", "authorization", "*_secret"},
+		Mode: ModePseudonym, Key: testKey, Detectors: DetectorNames(), Keys: []string{"password", "authorization", "*_secret"},
 		Rules: []Rule{{Name: "patient_id", Pattern: `PAT-\d{8}`}},
 	}
 	if change != nil {
@@ -283,11 +284,11 @@ func TestTooMuchWorkIsAnError(t *testing.T) {
 
 func TestNewNamesEveryProblem(t *testing.T) {
 	_, err := New(Config{
-		Mode: "hide", Key: []byte("short"), Detectors: []string{"email", "iban", "soul"}, Keys: []string{"ok", "**"},
+		Mode: "hide", Key: []byte("short"), Detectors: []string{"email", "iban", "ibann", "soul"}, Keys: []string{"ok", "**"},
 		Rules: []Rule{{Name: "a", Pattern: "x"}, {Name: "open", Pattern: "("}, {Name: "empty", Pattern: "x*"}, {Pattern: "x"}}, Targets: "lose", MaxBytes: -1,
 	})
 	for _, want := range []string{
-		`redaction.mode: "hide"`, "redaction.key: 5 bytes", `no detector "iban"; there are: email`, `no detector "soul"`, "redaction.keys[1]", `redaction.targets: "lose"`,
+		`redaction.mode: "hide"`, "redaction.key: 5 bytes", `no detector "ibann"; there are: private_key, url_credentials`, `no detector "soul"`, "redaction.keys[1]", `redaction.targets: "lose"`,
 		`redaction.rules[0] "a"`, `redaction.rules[1] "open"`, `redaction.rules[2] "empty"`, "redaction.rules[3]", "work limit",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -363,6 +364,12 @@ func TestWorkIsLinearInHostileText(t *testing.T) {
 	ours, _ := tenant.Text("ann@example.com")
 	for name, part := range map[string]string{
 		"at signs": "a@", "addresses": "a@b.co ", "brackets": "[", "forged placeholders": "[EMAIL:0123456789abcdef0123]", "our own": ours.Stored + "1 ",
+		"colons": "a:", "hexadecimal": "ab:", "double colons": "1::", "URLs": "a://b:c", "user infos": "://a@", "keys": "sk-", "more keys": "sk-a1-", "tokens": "_eyJ",
+		"headers": "eyJhbGciOiJIUzI1NiJ9.", "bearers": "bearer=", "bearer tokens": "Bearer A1b2", "azure": "aa8Q~", "telegram": "12345678:A-", "options": "--a", "curl": "-u=",
+		"passwords": "password=", "references": "password=****", "queries": "?password=${", "named": "token=a1", "quoted": `pw="`, "connections": "host= pwd=****;",
+		"columns": "a,password\n", "cells": "a1b2c3,", "groups": "1 ", "rows": "1234 5678 ", "dotted": "1.2.3.4.", "phones": "+1 (415) ", "trunks": "030 ",
+		"ibans": "DE89 3704 ", "ends": "-----END PRIVATE KEY", "begins": "-----BEGIN ", "elements": "<password>", "pairs": `{"name":"password","value":"a"}`,
+		"values": `{"value":"a",`, "lists": `["password",`, "named numbers": "phone 1234567 ", "versions": "version 1.2.3.4 ", "ats": "thin:a/@", "digits": "٤", "hooks": "discord.com/api/webhooks/",
 		"quotes": `["`, "escapes": `"\u0040`, "spellings": "&amp;amp;", "percent": "%25", "secrets": `{"password":[`, "domain": "a@b.c.", "slashes": `"\\`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -395,6 +402,11 @@ func FuzzText(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+	for n, s := range positives(f) {
+		if n%7 == 0 {
+			f.Add(s.text)
+		}
+	}
 	tenant := newTenant(f, nil)
 	mask := newTenant(f, func(c *Config) { c.Mode = ModeMask })
 	f.Fuzz(func(t *testing.T, text string) {
@@ -406,6 +418,9 @@ func FuzzText(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if utf8.ValidString(text) && !(utf8.ValidString(got.Stored) && utf8.ValidString(masked.Stored)) {
+			t.Fatalf("%q is valid UTF-8, but %q or %q is not", text, got.Stored, masked.Stored)
+		}
 		if looksJSON(text) && json.Valid([]byte(text)) && (!json.Valid([]byte(got.Stored)) || !json.Valid([]byte(masked.Stored))) {
 			t.Fatalf("%q is valid JSON, but %q or %q is not", text, got.Stored, masked.Stored)
 		}
@@ -415,6 +430,10 @@ func FuzzText(f *testing.F) {
 		again, err := tenant.Text(got.Stored)
 		if err != nil || again.Stored != got.Stored || again.Count != 0 {
 			t.Fatalf("%q became %q, then %q (%d found)", text, got.Stored, again.Stored, again.Count)
+		}
+		again, err = mask.Text(masked.Stored)
+		if err != nil || again.Stored != masked.Stored || again.Count != 0 {
+			t.Fatalf("%q was masked as %q, then %q (%d found)", text, masked.Stored, again.Stored, again.Count)
 		}
 	})
 }

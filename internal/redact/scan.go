@@ -23,31 +23,43 @@ type match struct {
 
 // work holds the buffers for one text. It is for one goroutine at a time.
 type work struct {
+	input   input
+	number  number
+	named   bool // the text has a cell that names secrets
 	matches []match
 	views   [maxRounds]view
 	decoded [MaxLevels + 1][]byte
+	names   [MaxLevels + 1][]byte // of members, decoded
 	normal  []byte
 	found   []int // per detector and rule, then the key list
 	count   int
+	quiet   bool // do not count
+	openKey bool // a string of the document ended within a private key
 }
 
 var works = sync.Pool{New: func() any { return new(work) }}
 
-// scan finds the values in a text that is no JSON, or a string's inside. The
-// matches do not overlap and are in order; they are valid until the next scan.
-func (t *Tenant) scan(w *work, text string) []match {
+// scan finds the values in a text that is no JSON, or a string's inside, under a
+// name. The matches do not overlap and are in order; they are valid until the
+// next scan.
+func (t *Tenant) scan(w *work, text, key string) []match {
 	w.matches = w.matches[:0]
-	plain := text
+	in := &w.input
+	in.key = key
+	in.reset(text)
 	rounds := 0
-	for !t.detect(w, plain, rounds < maxRounds) {
+	for !t.detect(w, in, rounds < maxRounds) {
 		// The text has other spellings: look at it with them undone.
 		v := &w.views[rounds]
-		v.undo(plain)
-		plain = stringOf(v.text)
+		v.undo(in.text)
+		in.reset(stringOf(v.text))
 		rounds++
 	}
+	if w.named {
+		t.applyColumns(w, in.text)
+	}
 	if len(t.r.rules) > 0 {
-		t.applyRules(w, plain)
+		t.applyRules(w, in.text)
 	}
 	for rounds--; rounds >= 0; rounds-- {
 		v := &w.views[rounds]
@@ -61,38 +73,88 @@ func (t *Tenant) scan(w *work, text string) []match {
 
 // detect runs the detectors in one pass over their trigger bytes. Where spellings
 // are looked for and one is met it reports false, and nothing was found.
-func (t *Tenant) detect(w *work, text string, spellings bool) bool {
-	floor := 0
+func (t *Tenant) detect(w *work, in *input, spellings bool) bool {
+	floor, text, triggers := 0, in.text, &t.r.triggers
+	if t.r.secretValue >= 0 && in.key != "" && t.wholeSecret(w, in) {
+		return true
+	}
 	for i := 0; i < len(text); i++ {
-		bitsHere := t.r.triggers[text[i]]
-		if bitsHere == 0 {
+		hits := triggers[text[i]]
+		if hits == 0 {
 			continue
 		}
-		if bitsHere&spelling != 0 {
-			if spellings {
-				if _, n := spelled(text[i:]); n > 0 {
-					w.matches = w.matches[:0]
-					return false
-				}
+		if hits&spelling != 0 && spellings {
+			if _, n := spelled(text[i:]); n > 0 {
+				w.matches, w.named = w.matches[:0], false
+				return false
 			}
-			bitsHere &^= spelling
 		}
-		for ; bitsHere != 0; bitsHere &= bitsHere - 1 {
-			by := bits.TrailingZeros32(bitsHere)
-			d := t.r.detectors[by]
-			start, end := d.match(text, floor, i)
+		if hits&digit != 0 {
+			i = t.detectNumber(w, in, &floor, i)
+			continue
+		}
+		if hits&cell != 0 && !w.named {
+			w.named = t.namesColumn(text, i)
+		}
+		if hits&paired != 0 && i > 0 {
+			hits |= t.r.pairs[uint(text[i])<<8|uint(text[i-1])]
+		}
+		for hits &^= flags; hits != 0; hits &= hits - 1 {
+			by := bits.TrailingZeros32(hits)
+			start, end := t.r.detectors[by].match(in, floor, i)
 			if end == 0 {
 				continue
 			}
-			m := match{start: start, end: end, by: by, value: text[start:end]}
-			m.keep = d == &ownPlaceholder && t.isOurs(m.value)
-			w.matches = append(w.matches, m)
+			t.note(w, in, by, start, end)
 			floor = end
-			i = end - 1
+			i = max(i, end-1)
 			break
 		}
 	}
 	return true
+}
+
+// wholeSecret notes the whole of a text that stands under a secret's name, where it
+// is one word.
+func (t *Tenant) wholeSecret(w *work, in *input) bool {
+	kind := kindOf(in.key)
+	if kind == noSecret || !isSecret(in.text, kind) {
+		return false
+	}
+	t.note(w, in, t.r.secretValue, 0, len(in.text))
+	return true
+}
+
+// detectNumber runs the detectors of numbers on the row of digit groups at i, and
+// returns the last byte that needs no second look.
+func (t *Tenant) detectNumber(w *work, in *input, floor *int, i int) int {
+	n := &w.number
+	n.read(in.text, i)
+	if !n.worth(in) {
+		return n.last()
+	}
+	for g := range n.n {
+		for _, by := range t.r.numbers {
+			start, end := t.r.detectors[by].number(in, n, g, *floor)
+			if end == 0 {
+				continue
+			}
+			t.note(w, in, by, start, end)
+			*floor = end
+			return end - 1
+		}
+		if n.full && g >= maxGroups/2 {
+			return n.groups[g].end - 1
+		}
+	}
+	return n.last()
+}
+
+// note keeps a match.
+func (t *Tenant) note(w *work, in *input, by, start, end int) {
+	m := match{start: start, end: end, by: by, value: in.text[start:end]}
+	m.keep = t.r.detectors[by] == &ownPlaceholder && t.isOurs(m.value)
+	w.matches = append(w.matches, m)
 }
 
 // applyRules adds what the user's own patterns match. Where matches overlap they
@@ -110,9 +172,14 @@ func (t *Tenant) applyRules(w *work, text string) {
 			}
 		}
 	}
-	if len(w.matches) == found {
-		return
+	if len(w.matches) > found {
+		w.merge(text)
 	}
+}
+
+// merge puts the matches in a text in order, and makes one of those that overlap,
+// so that nothing of either is left.
+func (w *work) merge(text string) {
 	slices.SortStableFunc(w.matches, func(a, b match) int { return cmp.Compare(a.start, b.start) })
 	out := w.matches[:1]
 	for _, m := range w.matches[1:] {
@@ -151,13 +218,14 @@ func (w *work) release() {
 		size += cap(w.views[i].text) + 16*cap(w.views[i].shifts)
 	}
 	for i := range w.decoded {
-		size += cap(w.decoded[i])
+		size += cap(w.decoded[i]) + cap(w.names[i])
 	}
 	if size > maxKept || cap(w.matches) > maxMatches {
 		return
 	}
 	clear(w.matches[:cap(w.matches)]) // they point into texts
 	clear(w.found)
+	w.input, w.openKey = input{}, false
 	w.count = 0
 	works.Put(w)
 }

@@ -10,7 +10,7 @@ import (
 // and characters of no width between the others.
 
 // spellingTriggers are the bytes with which they begin.
-const spellingTriggers = "%&\\\xc2\xe2\xef"
+const spellingTriggers = "%&\\\xc2\xd9\xdb\xe0\xe2\xef\xf0"
 
 // maxRounds is how often spellings in spellings are undone: &amp;#64; is two.
 const maxRounds = 3
@@ -96,12 +96,17 @@ func spelled(s string) (r rune, n int) {
 		if strings.HasPrefix(s, "\u00ad") {
 			return nothing, 2
 		}
+	case 0xD9, 0xDB, 0xE0, 0xF0:
+		c, size := utf8.DecodeRuneInString(s)
+		if r = spelledDigit(c); r != 0 {
+			return r, size
+		}
 	case 0xE2:
-		if len(s) >= 3 && (s[1] == 0x80 && s[2] >= 0x8B && s[2] <= 0x8F || s[1] == 0x81 && s[2] >= 0xA0 && s[2] <= 0xA4) {
+		if len(s) >= 3 && (s[1] == 0x80 && (s[2] >= 0x8B && s[2] <= 0x8F || s[2] >= 0xAA && s[2] <= 0xAE) || s[1] == 0x81 && s[2] >= 0xA0 && s[2] <= 0xAF && s[2] != 0xA5) {
 			return nothing, 3
 		}
 	case 0xEF:
-		if strings.HasPrefix(s, "\ufeff") {
+		if strings.HasPrefix(s, "\ufeff") || len(s) >= 3 && s[1] == 0xB8 && s[2] >= 0x80 && s[2] <= 0x8F {
 			return nothing, 3
 		}
 		if c, size := utf8.DecodeRuneInString(s); c >= 0xFF01 && c <= 0xFF5E {
@@ -109,6 +114,25 @@ func spelled(s string) (r rune, n int) {
 		}
 	}
 	return 0, 0
+}
+
+// digitZeros are the zeros of scripts whose digits count as ours: Arabic, Persian,
+// Devanagari, Bengali, Gurmukhi, Gujarati, Tamil, Telugu, Kannada, Malayalam, Thai,
+// Lao.
+var digitZeros = [...]rune{0x660, 0x6F0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50, 0xED0}
+
+// spelledDigit returns the digit that a digit of another script stands for, 0 for
+// none.
+func spelledDigit(r rune) rune {
+	if r >= 0x1D7CE && r <= 0x1D7FF { // mathematical
+		return '0' + (r-0x1D7CE)%10
+	}
+	for _, zero := range digitZeros {
+		if r >= zero && r <= zero+9 {
+			return '0' + r - zero
+		}
+	}
+	return 0
 }
 
 // spelledPercent undoes %40, and %2540 at once.

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Redacted is what became of a text.
 type Redacted struct {
@@ -34,13 +37,16 @@ const secretLabel label = "SECRET"
 // UTF-8 are left as they are, except in a JSON string that is written anew
 // because something in it was replaced: there they become U+FFFD. A text that
 // must be dropped is ErrTooLong or ErrTooDeep.
-func (t *Tenant) Text(s string) (Redacted, error) {
+func (t *Tenant) Text(s string) (Redacted, error) { return t.text("", s) }
+
+// text redacts a text that stands under a name.
+func (t *Tenant) text(name, s string) (Redacted, error) {
 	if len(s) > t.r.maxBytes {
 		return Redacted{}, ErrTooLong
 	}
 	w := works.Get().(*work)
 	out := t.newOutput(s)
-	err := t.document(w, &out, 0)
+	err := t.document(w, &out, name, 0)
 	return t.finish(w, &out, err)
 }
 
@@ -48,7 +54,7 @@ func (t *Tenant) Text(s string) (Redacted, error) {
 // the key list, else as Text does.
 func (t *Tenant) Value(name, s string) (Redacted, error) {
 	if !t.r.Secret(name) {
-		return t.Text(s)
+		return t.text(name, s)
 	}
 	if len(s) > t.r.maxBytes {
 		return Redacted{}, ErrTooLong
@@ -104,7 +110,9 @@ func (t *Tenant) tally(w *work, by int) int {
 	if len(w.found) != t.secrets()+1 {
 		w.found = make([]int, t.secrets()+1) // the buffers are of another policy
 	}
-	w.found[by]++
+	if !w.quiet {
+		w.found[by]++
+	}
 	return w.count + 1
 }
 
@@ -135,6 +143,10 @@ func (t *Tenant) found(w *work) []Found {
 		case by < t.secrets():
 			name = t.r.rules[by-len(t.r.detectors)].name
 		}
+		if at := slices.IndexFunc(list, func(f Found) bool { return f.Detector == name }); at >= 0 {
+			list[at].Count += n
+			continue
+		}
 		list = append(list, Found{Detector: name, Count: n})
 	}
 	return list
@@ -142,8 +154,11 @@ func (t *Tenant) found(w *work) []Found {
 
 // labelOf returns the label of a match's placeholder.
 func (t *Tenant) labelOf(m match) label {
-	if m.by < len(t.r.detectors) {
+	switch {
+	case m.by < len(t.r.detectors):
 		return t.r.detectors[m.by].label
+	case m.by == t.secrets():
+		return secretLabel
 	}
 	return t.r.rules[m.by-len(t.r.detectors)].label
 }

@@ -14,44 +14,69 @@ import (
 // JSON is looked at as a row of strings with little between them, not as a tree:
 // that is right for valid JSON, and for a text that is cut off or only looks
 // like JSON every byte of it is still seen, inside a string or between two.
-func (t *Tenant) document(w *work, out *output, level int) error {
+func (t *Tenant) document(w *work, out *output, key string, level int) error {
 	s := out.source
 	if !looksJSON(s) {
-		t.plain(w, out, 0, len(s))
+		t.plain(w, out, 0, len(s), key)
 		return nil
 	}
 	at := 0
+	pair := pairState{}
 	for at < len(s) {
 		open := nextQuote(s, at)
 		if open == len(s) {
 			break
 		}
-		t.between(w, out, at, open)
+		t.between(w, out, at, open, key)
+		pair.mark(s[at:open])
 		end, escaped := stringEnd(s, open+1)
 		if end < 0 {
-			return t.cutOff(w, out, open, level)
+			return t.cutOff(w, out, open, key, level)
 		}
 		at = end + 1
 		value := -1
 		if colon := skipSpace(s, at); colon < len(s) && s[colon] == ':' {
 			value = skipSpace(s, colon+1)
 		}
-		if value >= 0 && t.secretMember(w, s[open:end+1], escaped, level) {
-			at = t.secret(w, out, value)
+		if value >= 0 {
+			key = t.memberName(w, s[open+1:end], escaped, level)
+			if t.r.Secret(key) {
+				at = t.secret(w, out, value, t.secrets())
+				continue
+			}
+			if pair.secret(t, s, key, value) {
+				at = t.secret(w, out, value, pair.by(t))
+				continue
+			}
+			if err := t.quoted(w, out, open, end+1, escaped, "", level); err != nil {
+				return err
+			}
 			continue
 		}
-		if err := t.quoted(w, out, open, end+1, escaped, level); err != nil {
+		if pair.value(t, s, key, open, end) {
+			at = t.secret(w, out, open, pair.by(t))
+			continue
+		}
+		if err := t.quoted(w, out, open, end+1, escaped, key, level); err != nil {
 			return err
 		}
 	}
-	t.between(w, out, at, len(s))
+	t.between(w, out, at, len(s), key)
 	return nil
 }
 
 // looksJSON reports whether a text begins as an object, array or string.
 func looksJSON(s string) bool {
 	i := skipSpace(s, 0)
-	return i < len(s) && (s[i] == '{' || s[i] == '[' || s[i] == '"')
+	if i == len(s) || s[i] != '"' {
+		return i < len(s) && (s[i] == '{' || s[i] == '[')
+	}
+	end, _ := stringEnd(s, i+1)
+	if end < 0 {
+		return true
+	}
+	after := skipSpace(s, end+1)
+	return after == len(s) || s[after] == ':' // or the inside of an object
 }
 
 func skipSpace(s string, i int) int {
@@ -129,9 +154,13 @@ var betweenStrings = func() (table [256]uint8) {
 	return table
 }()
 
+// minNumber is how long a number is in which a detector can find something: a
+// telephone number under its name.
+const minNumber = minPhone
+
 // between redacts what stands between two strings. Of JSON that is marks, words
 // and numbers; a number in which something is found becomes a string.
-func (t *Tenant) between(w *work, out *output, start, end int) {
+func (t *Tenant) between(w *work, out *output, start, end int, key string) {
 	if end-start <= 2 {
 		return // too short for a mark, a value and a mark
 	}
@@ -141,7 +170,7 @@ func (t *Tenant) between(w *work, out *output, start, end int) {
 	}
 	switch {
 	case seen&otherByte != 0:
-		t.plain(w, out, start, end)
+		t.plain(w, out, start, end, "")
 		return
 	case seen&digitByte == 0:
 		return
@@ -154,60 +183,48 @@ func (t *Tenant) between(w *work, out *output, start, end int) {
 		for i < end && strings.IndexByte("0123456789+-.eE", s[i]) >= 0 {
 			i++
 		}
-		if matches := t.scan(w, s[from:i]); len(matches) > 0 {
+		if i-from < minNumber && !t.r.numberRules {
+			continue
+		}
+		if stored, compare, found := t.stretch(w, s[from:i], key); found {
 			out.text(from, from, `"`)
-			for _, m := range matches {
-				t.replace(w, out, m, from)
-			}
+			out.forms(from, i, stored, compare)
 			out.text(i, i, `"`)
 		}
 	}
 }
 
 // plain redacts a stretch of the source that is no JSON string.
-func (t *Tenant) plain(w *work, out *output, start, end int) {
+func (t *Tenant) plain(w *work, out *output, start, end int, key string) {
 	if start >= end {
 		return
 	}
-	for _, m := range t.scan(w, out.source[start:end]) {
-		t.replace(w, out, m, start)
-	}
-}
-
-// replace puts the placeholder of a match, which was found at offset, into out.
-func (t *Tenant) replace(w *work, out *output, m match, offset int) {
-	start, end := offset+m.start, offset+m.end
-	switch {
-	case m.keep:
-	case m.by < len(t.r.detectors) && t.r.detectors[m.by] == &ownPlaceholder:
-		out.text(end-1, end, notOurs)
-	default:
-		w.count = t.tally(w, m.by)
-		out.placeholder(start, end, t.labelOf(m), t.normalOf(w, m))
+	if stored, compare, found := t.stretch(w, out.source[start:end], key); found {
+		out.forms(start, end, stored, compare)
 	}
 }
 
 // quoted redacts the JSON string that is the source's [start, end), quotes
 // included.
-func (t *Tenant) quoted(w *work, out *output, start, end int, escaped bool, level int) error {
+func (t *Tenant) quoted(w *work, out *output, start, end int, escaped bool, key string, level int) error {
 	if !escaped {
 		inner := out.source[start+1 : end-1]
 		if looksJSON(inner) {
-			return t.nested(w, out, start, end, inner, level)
+			return t.nested(w, out, start, end, inner, key, level)
 		}
-		t.plain(w, out, start+1, end-1)
+		t.plain(w, out, start+1, end-1, key)
 		return nil
 	}
 	w.decoded[level] = cjson.AppendDecoded(w.decoded[level][:0], out.source[start+1:end-1])
 	inner := stringOf(w.decoded[level])
-	return t.nested(w, out, start, end, inner, level)
+	return t.nested(w, out, start, end, inner, key, level)
 }
 
 // nested redacts the text of a JSON string, which may be JSON again, and writes
 // it anew where something was replaced.
-func (t *Tenant) nested(w *work, out *output, start, end int, inner string, level int) error {
+func (t *Tenant) nested(w *work, out *output, start, end int, inner, key string, level int) error {
 	child := t.newOutput(inner)
-	if err := t.inside(w, &child, level); err != nil {
+	if err := t.inside(w, &child, key, level); err != nil {
 		return err
 	}
 	if child.dirty {
@@ -217,31 +234,31 @@ func (t *Tenant) nested(w *work, out *output, start, end int, inner string, leve
 }
 
 // inside redacts the text of a JSON string that stands level strings deep.
-func (t *Tenant) inside(w *work, child *output, level int) error {
+func (t *Tenant) inside(w *work, child *output, key string, level int) error {
 	switch {
 	case level < MaxLevels:
-		return t.document(w, child, level+1)
+		return t.document(w, child, key, level+1)
 	case looksJSON(child.source) && cjson.Valid(child.source):
 		return ErrTooDeep
 	}
-	t.plain(w, child, 0, len(child.source))
+	t.plain(w, child, 0, len(child.source), key)
 	return nil
 }
 
 // cutOff redacts a string whose end is missing: attributes are cut off at a
 // length, in the middle of JSON inside JSON. A text with control characters is
 // none, but prose with a quotation mark.
-func (t *Tenant) cutOff(w *work, out *output, open, level int) error {
+func (t *Tenant) cutOff(w *work, out *output, open int, key string, level int) error {
 	s := out.source[open+1:]
 	for i := range len(s) {
 		if s[i] < ' ' {
-			t.plain(w, out, open, len(out.source))
+			t.plain(w, out, open, len(out.source), "")
 			return nil
 		}
 	}
 	w.decoded[level] = cjson.AppendDecoded(w.decoded[level][:0], s)
 	child := t.newOutput(stringOf(w.decoded[level]))
-	if err := t.inside(w, &child, level); err != nil {
+	if err := t.inside(w, &child, key, level); err != nil {
 		return err
 	}
 	if child.dirty {
@@ -250,30 +267,32 @@ func (t *Tenant) cutOff(w *work, out *output, open, level int) error {
 	return nil
 }
 
-// secretMember reports whether the name of a member is on the key list.
-func (t *Tenant) secretMember(w *work, name string, escaped bool, level int) bool {
+// memberName returns the name of a member, which lives until the next string of
+// its level is read.
+func (t *Tenant) memberName(w *work, name string, escaped bool, level int) string {
 	if !escaped {
-		return t.r.Secret(name[1 : len(name)-1])
+		return name
 	}
-	w.decoded[level] = cjson.AppendDecoded(w.decoded[level][:0], name[1:len(name)-1])
-	return t.r.Secret(stringOf(w.decoded[level]))
+	w.names[level] = cjson.AppendDecoded(w.names[level][:0], name)
+	return stringOf(w.names[level])
 }
 
 // secret removes the value at i, whatever it is, and returns where it ends. What
 // is empty, true, false or null stays, it tells nothing; so does what we removed
 // before. Where the value is cut off the rest of the text is removed.
-func (t *Tenant) secret(w *work, out *output, i int) int {
+func (t *Tenant) secret(w *work, out *output, i, by int) int {
 	s := out.source
 	if i == len(s) {
 		return i
 	}
-	end, value := len(s), []byte(s[i:])
+	end, cut := len(s), s[i:]
+	var value []byte
 	switch s[i] {
 	case '"':
 		if quote, _ := stringEnd(s, i+1); quote >= 0 {
 			end = quote + 1
 		} else {
-			value = value[1:]
+			cut = cut[1:]
 			break
 		}
 		value = cjson.AppendDecoded(nil, s[i+1:end-1])
@@ -297,7 +316,10 @@ func (t *Tenant) secret(w *work, out *output, i int) int {
 			value = []byte(raw)
 		}
 	}
-	w.count = t.tally(w, t.secrets())
+	if end == len(s) && value == nil {
+		value = []byte(cut)
+	}
+	w.count = t.tally(w, by)
 	out.quotedPlaceholder(i, end, secretLabel, value)
 	return end
 }

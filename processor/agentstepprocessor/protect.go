@@ -2,7 +2,6 @@ package agentstepprocessor
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/canon"
@@ -14,35 +13,26 @@ import (
 // dropped.
 const maxRedactBytes = 32 << 20
 
-// newRedactor makes the redactor that the policy asks for, and names the
-// detectors of the policy that this build does not have.
-func newRedactor(p *policy.Policy) (*redact.Redactor, []string, error) {
+// newRedactor makes the redactor that the policy asks for.
+func newRedactor(p *policy.Policy) (*redact.Redactor, error) {
 	r := &p.Redaction
 	cfg := redact.Config{
 		Mode:            redact.Mode(r.Mode.String()),
 		Key:             []byte(r.Key.Reveal()),
+		Detectors:       r.Detectors,
 		Keys:            r.Keys,
 		IdempotencyKeys: redact.Treatment(r.IdempotencyKeys.String()),
 		Targets:         redact.Treatment(r.Targets.String()),
 		MaxBytes:        maxRedactBytes,
-	}
-	known := redact.DetectorNames()
-	var missing []string
-	for _, d := range r.Detectors {
-		if slices.Contains(known, d) {
-			cfg.Detectors = append(cfg.Detectors, d)
-		} else {
-			missing = append(missing, d)
-		}
 	}
 	for _, rule := range r.Rules {
 		cfg.Rules = append(cfg.Rules, redact.Rule{Name: rule.Name, Pattern: rule.Pattern.String()})
 	}
 	red, err := redact.New(cfg)
 	if err != nil {
-		return nil, nil, fmt.Errorf("redaction: %w", err)
+		return nil, fmt.Errorf("policy: %w", err)
 	}
-	return red, missing, nil
+	return red, nil
 }
 
 // tenantProtector adapts redaction of one tenant to what guard and analysis

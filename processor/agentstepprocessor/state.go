@@ -118,12 +118,8 @@ func newStateWith(cfg *Config, set processor.Settings, p *policy.Policy, conds *
 	if s.rules, err = conds.compile(p.Rules); err != nil {
 		return nil, err
 	}
-	var missing []string
-	if s.redactor, missing, err = newRedactor(p); err != nil {
+	if s.redactor, err = newRedactor(p); err != nil {
 		return nil, err
-	}
-	if len(missing) > 0 {
-		set.Logger.Warn("the policy asks for redaction detectors that this build does not have", zap.Strings("detectors", missing))
 	}
 	s.open = newOpenRuns(cfg, p)
 	if s.metrics, err = newMetrics(set.TelemetrySettings, s.open.stats, detect.Kinds()); err != nil {

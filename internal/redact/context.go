@@ -1,0 +1,122 @@
+package redact
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A vocabulary is a set of words that, before a value or as the name it stands
+// under, say what the value is.
+type vocabulary struct {
+	// words are whole words of ASCII letters, in lower case.
+	words map[string]bool
+	// parts are words of other scripts, which are found inside longer ones.
+	parts []string
+}
+
+func newVocabulary(words string) *vocabulary {
+	v := &vocabulary{words: map[string]bool{}}
+	for _, word := range strings.Fields(words) {
+		if word[0] < utf8.RuneSelf {
+			v.words[word] = true
+		} else {
+			v.parts = append(v.parts, word)
+		}
+	}
+	return v
+}
+
+func (v *vocabulary) has(word []byte) bool {
+	if v.words[string(word)] {
+		return true
+	}
+	if len(word) == 0 || len(v.parts) == 0 {
+		return false
+	}
+	for _, part := range v.parts {
+		if strings.Contains(stringOf(word), part) {
+			return true
+		}
+	}
+	return false
+}
+
+// fillers are words that may stand between such a word and the value.
+var fillers = newVocabulary("number numbers no nr num is are was at on me us to from and or the my our his her their a an of home work main primary " +
+	"office other alt alternate new old value code id field e164 raw text str string номер № ist der die das numero número numéro n")
+
+// How far back a word may stand.
+const (
+	contextBytes = 96
+	contextWords = 5
+)
+
+// introduced reports whether a word of the vocabulary leads up to text[at]: with
+// nothing but fillers, numbers and marks between, in the text or, where it begins
+// with those, in the name it stands under.
+func (in *input) introduced(at int, v *vocabulary) bool {
+	found, open := leadsUp(in.text, at, v)
+	if found || !open || in.key == "" {
+		return found
+	}
+	found, _ = leadsUp(in.key, len(in.key), v)
+	return found
+}
+
+// leadsUp is introduced in one text; open says that its beginning was reached.
+func leadsUp(text string, at int, v *vocabulary) (found, open bool) {
+	floor := max(0, at-contextBytes)
+	var buf [contextBytes + utf8.UTFMax]byte
+	for words := 0; words < contextWords; {
+		end := at
+		for end > floor { // what is no word
+			r, size := utf8.DecodeLastRuneInString(text[floor:end])
+			if isWord(r) {
+				break
+			}
+			if r == ';' || r == '!' || r == '?' || r == '|' {
+				return false, false
+			}
+			end -= size
+		}
+		if end == floor {
+			return false, floor == 0
+		}
+		start := wordStart(text, floor, end)
+		word := buf[:0]
+		for _, r := range text[start:end] {
+			word = utf8.AppendRune(word, unicode.ToLower(r))
+			if len(word) >= contextBytes {
+				break
+			}
+		}
+		switch {
+		case v.has(word):
+			return true, false
+		case !fillers.has(word) && word[0]-'0' >= 10:
+			return false, false
+		}
+		if word[0]-'0' >= 10 {
+			words++
+		}
+		at = start
+	}
+	return false, false
+}
+
+// wordStart returns where the word before text[end] begins. A capital after a
+// small letter begins one, as in homePhone, and so does a digit after a letter.
+func wordStart(text string, floor, end int) int {
+	start := end
+	var next rune
+	for start > floor {
+		r, size := utf8.DecodeLastRuneInString(text[floor:start])
+		if !isWord(r) || next != 0 && (unicode.IsUpper(next) && unicode.IsLower(r) || unicode.IsDigit(next) != unicode.IsDigit(r)) {
+			break
+		}
+		start -= size
+		next = r
+	}
+	return start
+}

@@ -1,0 +1,185 @@
+package redact
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// ip finds addresses of IPv4 and IPv6, of whatever range, also with a port, a
+// prefix length or a zone, which stay. Not: versions (told by what leads up to
+// them, or by their marks), times, MAC addresses, fingerprints, names in code.
+var ip = detector{
+	name: "ip", label: "IP", pairs: pairsWith("0123456789abcdefABCDEF:", ':'),
+	match: matchIPv6, number: matchIPv4, normal: appendIP,
+}
+
+var versionWords = newVocabulary("version versions ver build release releases firmware rev revision sdk driver chapter section sections sec clause " +
+	"paragraph figure fig table appendix article step oid assembly chrome edge firefox safari opera upgrade upgraded upgrading update updated " +
+	"downgrade downgraded bump bumped java kernel patch fileversion productversion assemblyversion semver tag package library lib plugin module " +
+	"dependency requires installed chapters para numbering outline heading toc level версия версии версию 版本 バージョン 버전")
+
+// pairsWith returns the pairs of each byte with one that follows it.
+func pairsWith(first string, second byte) []string {
+	var list []string
+	for i := range len(first) {
+		list = append(list, string([]byte{first[i], second}))
+	}
+	return list
+}
+
+func matchIPv4(in *input, n *number, g, floor int) (start, end int) {
+	text := in.text
+	if g+4 > n.n {
+		return 0, 0
+	}
+	start, end = n.groups[g].start, n.groups[g+3].end
+	if start < floor || end-start > 15 || g > 0 && n.between(text, g) == "." || g+4 < n.n && n.between(text, g+4) == "." {
+		return 0, 0
+	}
+	for k := g; k < g+4; k++ {
+		if k > g && n.between(text, k) != "." || n.size(k) > 3 || n.size(k) > 1 && text[n.groups[k].start] == '0' {
+			return 0, 0
+		}
+	}
+	for k := g; k < g+4; k++ {
+		if n.size(k) == 3 && text[n.groups[k].start:n.groups[k].end] > "255" {
+			return 0, 0
+		}
+	}
+	if !addressBoundary(text, start, end) || isVersion(in, start, end) {
+		return 0, 0
+	}
+	return start, end
+}
+
+// addressBoundary reports whether no word goes on before or behind an address.
+func addressBoundary(text string, start, end int) bool {
+	before, after := byteAt(text, start-1), byteAt(text, end)
+	if asciiAlnum(before) || before == '.' || asciiAlnum(after) || after == '_' {
+		return false
+	}
+	next := byteAt(text, end+1)
+	switch after {
+	case '.':
+		return !asciiAlnum(next)
+	case '-', '+':
+		return !isASCIILetter(next) // 1.2.3.4-rc1
+	}
+	return before != '-' && before != '_' || !isASCIILetter(byteAt(text, start-2))
+}
+
+// isVersion reports whether four numbers with dots are a version.
+func isVersion(in *input, start, end int) bool {
+	text := in.text
+	before, earlier := byteAt(text, start-1), byteAt(text, start-2)
+	switch {
+	case before == '=' && strings.IndexByte("=<>~!^", earlier) >= 0, before == '^', before == '~', before == '>', before == '<' && byteAt(text, end) != '>':
+		return before != '>' || byteAt(text, end) != '<' // <ip>1.2.3.4</ip>
+	case before == '/' && isASCIILetter(earlier) && isProduct(text[:start-1]):
+		return true
+	case strings.HasSuffix(text[start:end], ".0.0") && byteAt(text, end) != '/' && !isPrivateNet(text[start:end]):
+		return true
+	case strings.HasSuffix(text[:start], "§ "), before == '#':
+		return true
+	}
+	return in.introduced(start, versionWords)
+}
+
+// isProduct reports whether a text ends in a product's name, as user agents have:
+// letters from a capital on.
+func isProduct(text string) bool {
+	i := len(text)
+	for i > 0 && isASCIILetter(text[i-1]) {
+		i--
+	}
+	return text[i]-'A' < 26
+}
+
+func isPrivateNet(addr string) bool {
+	switch addr {
+	case "10.0.0.0", "127.0.0.0", "0.0.0.0", "255.0.0.0", "255.255.0.0", "169.254.0.0", "192.168.0.0":
+		return true
+	}
+	return strings.HasPrefix(addr, "10.") || strings.HasPrefix(addr, "172.")
+}
+
+// matchIPv6 looks at the first colon of an address.
+func matchIPv6(in *input, floor, i int) (start, end int) {
+	text := in.text
+	start = i
+	for start > floor && start > i-5 && isHex(text[start-1]) {
+		start--
+	}
+	if start == i {
+		if byteAt(text, i-1) != ':' || i-1 < floor || asciiAlnum(byteAt(text, i-2)) || byteAt(text, i-2) == ':' {
+			return 0, 0
+		}
+		start = i - 1 // ::1
+	}
+	if before := byteAt(text, start-1); before == ':' || before == '_' || asciiAlnum(before) || before == '.' || i-start > 4 {
+		return 0, 0
+	}
+	end, colons := start, 0
+	for end < len(text) && end-start < 46 && (isHex(text[end]) || text[end] == ':' || text[end] == '.') {
+		if text[end] == ':' {
+			colons++
+		}
+		end++
+	}
+	if colons < 2 || end < len(text) && (asciiAlnum(text[end]) || text[end] == '_') {
+		return 0, 0
+	}
+	for end > start && (text[end-1] == '.' || text[end-1] == ':' && !strings.HasSuffix(text[start:end], "::")) {
+		end--
+	}
+	if colons < 7 && !strings.Contains(text[start:end], "::") && (colons != 6 || !strings.Contains(text[start:end], ".")) {
+		return 0, 0 // a time, mostly
+	}
+	addr, err := netip.ParseAddr(text[start:end])
+	if err != nil || !addr.Is6() || !isIPv6(text, start, end) {
+		return 0, 0
+	}
+	return start, end
+}
+
+// isIPv6 reports whether what can be read as an address is one, and no slice, name
+// in code or row of bytes.
+func isIPv6(text string, start, end int) bool {
+	s := text[start:end]
+	groups := strings.FieldsFunc(s, func(r rune) bool { return r == ':' })
+	if !strings.Contains(s, "::") {
+		short := 0
+		for _, g := range groups {
+			if len(g) <= 2 {
+				short++
+			}
+		}
+		return short < 8
+	}
+	if before := byteAt(text, start-1); before == '[' && (asciiAlnum(byteAt(text, start-2)) || strings.IndexByte("_])", byteAt(text, start-2)) >= 0) {
+		return false
+	}
+	switch len(groups) {
+	case 0:
+		return false
+	case 1:
+		return s == "::1" || len(groups[0]) == 4 && strings.HasSuffix(s, "::") && isNetworkGroup(groups[0])
+	case 2:
+		return isNetworkGroup(groups[0]) || strings.EqualFold(groups[0], "ffff") || strings.Contains(groups[1], ".") || groups[0] == "64"
+	}
+	return strings.ContainsAny(s, "0123456789")
+}
+
+// isNetworkGroup reports whether a first group is one of addresses in use.
+func isNetworkGroup(g string) bool {
+	return len(g) == 4 && (g[0] == '2' || g[0] == '3' || g[0]|0x20 == 'f' && (g[1]|0x20 >= 'c' || g[1]|0x20 == 'e' && g[1] > '9'))
+}
+
+// appendIP appends an address in its shortest form.
+func appendIP(dst []byte, value string) []byte {
+	addr, err := netip.ParseAddr(value)
+	if err != nil {
+		return append(dst, value...)
+	}
+	return addr.Unmap().AppendTo(dst)
+}

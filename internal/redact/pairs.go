@@ -1,0 +1,143 @@
+package redact
+
+import "strings"
+
+// pairState follows what names what in JSON two steps away: {"name": "password",
+// "value": …}, in either order, and ["password", …].
+type pairState struct {
+	// kind is what the object's name member says of its value member.
+	kind secretKind
+	// listed: the name is on the key list.
+	listed bool
+	// first: the string before was the first of an array, and named so.
+	first bool
+	// opened: an array began before this string.
+	opened bool
+}
+
+// mark takes in what stands before a string.
+func (p *pairState) mark(between string) {
+	p.opened = false
+	for i := len(between) - 1; i >= 0; i-- {
+		switch between[i] {
+		case '[':
+			p.opened = i == len(between)-1 || strings.TrimSpace(between[i+1:]) == ""
+			p.clear()
+			return
+		case '{', '}', ']':
+			p.clear()
+			return
+		}
+	}
+}
+
+func (p *pairState) clear() { p.kind, p.listed, p.first = noSecret, false, false }
+
+// by is who found the value that goes.
+func (p *pairState) by(t *Tenant) int {
+	if p.listed {
+		p.listed = false
+		return t.secrets()
+	}
+	return t.r.secretValue
+}
+
+// named takes in a string that names something.
+func (p *pairState) named(t *Tenant, name string) bool {
+	if len(name) < 2 || len(name) > 64 {
+		return false
+	}
+	p.listed = t.r.Secret(name)
+	p.kind = noSecret
+	if t.r.secretValue >= 0 {
+		p.kind = kindOf(name)
+	}
+	return p.listed || p.kind != noSecret
+}
+
+// secret reports whether the value at an index, of the member key, is a secret for
+// what another member of its object says.
+func (p *pairState) secret(t *Tenant, s, key string, value int) bool {
+	if !isValueName(key) || value >= len(s) {
+		return false
+	}
+	if !p.listed && p.kind == noSecret && !p.ahead(t, s, value) {
+		return false
+	}
+	return p.goes(s, value)
+}
+
+// goes reports whether the value at an index goes: any under a listed name, else
+// one that is made up.
+func (p *pairState) goes(s string, value int) bool {
+	kind := p.kind
+	p.kind = noSecret
+	if p.listed {
+		return true
+	}
+	if s[value] != '"' {
+		return false
+	}
+	end, _ := stringEnd(s, value+1)
+	if end < 0 {
+		end = len(s)
+	}
+	return isSecret(s[value+1:end], kind)
+}
+
+// maxAhead is how far behind a value its name is looked for.
+const maxAhead = 160
+
+// ahead looks for the name behind a value.
+func (p *pairState) ahead(t *Tenant, s string, value int) bool {
+	if s[value] != '"' {
+		return false
+	}
+	at, _ := stringEnd(s[:min(len(s), value+maxSecret)], value+1)
+	if at < 0 {
+		return false
+	}
+	limit := min(len(s), at+maxAhead)
+	for at++; at < limit; {
+		open := nextQuote(s[:limit], at)
+		if open == limit || strings.ContainsAny(s[at:open], "{}[]") {
+			return false
+		}
+		end, _ := stringEnd(s[:limit], open+1)
+		if end < 0 {
+			return false
+		}
+		name := s[open+1 : end]
+		at = end + 1
+		if !isNameName(name) {
+			continue
+		}
+		open = nextQuote(s[:limit], at)
+		if open == limit || strings.Trim(s[at:open], ": \t\r\n") != "" {
+			continue
+		}
+		if end, _ = stringEnd(s[:limit], open+1); end < 0 {
+			return false
+		}
+		return p.named(t, s[open+1:end])
+	}
+	return false
+}
+
+// value takes in a string that is no name of a member, and reports whether it goes
+// for what stands before it in its array.
+func (p *pairState) value(t *Tenant, s, key string, open, end int) bool {
+	if p.first {
+		p.first = false
+		next := skipSpace(s, end+1)
+		return next < len(s) && s[next] == ']' && p.goes(s, open)
+	}
+	text := s[open+1 : end]
+	switch {
+	case p.opened:
+		p.first = p.named(t, text)
+	case isNameName(key):
+		p.named(t, text)
+	}
+	return false
+}

@@ -1,0 +1,321 @@
+package redact
+
+import "strings"
+
+// secretValue finds what no form tells, by the name it stands under: password=…,
+// "api_key": "…", <secret>…</secret>, --token …, {"name": "password", "value": …},
+// a column (see columns.go). It belongs to api_key. What stands there must be made
+// up: no word, no number, no variable, no path, no address.
+var secretValue = detector{
+	name: "api_key", label: "SECRET", triggers: "=:>", pairs: []string{"--", "sw", "SW"}, match: matchSecretValue,
+}
+
+func matchSecretValue(in *input, floor, i int) (start, end int) {
+	text := in.text
+	kind, from := noSecret, i+1
+	switch text[i] {
+	case '=', ':':
+		kind, from = kindBefore(text, floor, i)
+	case '>':
+		kind = elementKind(text, floor, i)
+	case '-':
+		kind, from = optionKind(text, i)
+	default:
+		kind, from = saidKind(text, i)
+	}
+	if kind == noSecret {
+		return 0, 0
+	}
+	start, end = valueAt(text, floor, from, kind)
+	if text[i] == '>' && end > 0 && !strings.HasPrefix(text[end:], "</") && !isCut(text, end) {
+		return 0, 0 // no element
+	}
+	return start, end
+}
+
+// kindBefore returns the kind of the name before = or :, and where its value is.
+func kindBefore(text string, floor, i int) (secretKind, int) {
+	after, before := byteAt(text, i+1), byteAt(text, i-1)
+	if after == text[i] || before == '=' || before == '!' || before == '<' || before == '>' && text[i] == '=' || text[i] == ':' && (after == '/' || before == ':') {
+		return noSecret, 0
+	}
+	from := i + 1
+	if after == '=' || after == '>' && text[i] == '=' { // := and =>
+		from++
+	}
+	name, at := nameBefore(text, floor, i)
+	if name == "" {
+		return noSecret, 0
+	}
+	kind := kindOf(name)
+	if kind == noSecret && isLastOfTwo(name) && byteAt(text, at-1) == ' ' { // API key:
+		if first := wordStart(text, max(floor, at-24), at-1); first < at-1 {
+			kind = kindOf(text[first : at+len(name)])
+		}
+	}
+	if kind == noSecret && isValueName(name) {
+		kind = kindOfNeighbour(text, floor, at)
+	}
+	return kind, from
+}
+
+func isLastOfTwo(name string) bool {
+	return strings.EqualFold(name, "key") || strings.EqualFold(name, "passe")
+}
+
+// nameBefore returns the name before text[i], with blanks, a quote and a bracket
+// between, and where it begins.
+func nameBefore(text string, floor, i int) (name string, at int) {
+	end := i
+	for k := 0; k < 4 && end > floor && strings.IndexByte(" \t\"'`])*:", text[end-1]) >= 0; k++ {
+		end--
+	}
+	start := end
+	for start > floor && end-start < 64 && (nameBytes[text[start-1]] || text[start-1] >= 0x80) {
+		start--
+	}
+	return text[start:end], start
+}
+
+// isValueName reports whether a name says no more than that a value follows.
+func isValueName(name string) bool {
+	return isAnyOf(name, "value", "val", "v", "default", "data", "content", "text", "stringvalue", "string_value")
+}
+
+// isNameName is the same of a name's name.
+func isNameName(name string) bool {
+	return isAnyOf(name, "name", "key", "k", "field", "id", "label", "header", "parameter", "param", "property", "variable", "var", "attribute", "env",
+		"column", "option", "setting")
+}
+
+func isAnyOf(name string, list ...string) bool {
+	for _, s := range list {
+		if len(s) == len(name) && s[0] == name[0]|0x20 && strings.EqualFold(s, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxNeighbour is how far before a value the name of its name may begin.
+const maxNeighbour = 96
+
+// kindOfNeighbour returns the kind of what is named before a value: name: X, on
+// the line before, or name="X" before value=.
+func kindOfNeighbour(text string, floor, at int) secretKind {
+	low := max(floor, at-maxNeighbour)
+	window := text[low:at]
+	n := strings.LastIndexAny(window, ":=")
+	if n < 1 {
+		return noSecret
+	}
+	if name, _ := nameBefore(text, low, low+n); !isNameName(name) {
+		return noSecret
+	}
+	return kindOf(strings.Trim(window[n+1:], " \t\r\n\"'`,;-{}"))
+}
+
+// elementKind returns the kind of an element's name before its >.
+func elementKind(text string, floor, i int) secretKind {
+	name, at := nameBefore(text, floor, i)
+	if name == "" || at <= floor {
+		return noSecret
+	}
+	if text[at-1] != '<' || byteAt(text, at-2) == ':' { // postgres://app:<password>@db
+		return noSecret
+	}
+	if kind := kindOf(name); kind != noSecret || !isValueName(name) {
+		return kind
+	}
+	// <name>password</name> <value>
+	low := max(floor, at-maxNeighbour)
+	window := text[low : at-1]
+	end := strings.LastIndex(window, "</")
+	if end < 0 {
+		return noSecret
+	}
+	open := strings.LastIndexByte(window[:end], '>')
+	if open < 0 {
+		return noSecret
+	}
+	if outer, _ := nameBefore(text, low, low+open); !isNameName(outer) {
+		return noSecret
+	}
+	return kindOf(window[open+1 : end])
+}
+
+// optionKind returns the kind of a program's --option, and where its value is.
+func optionKind(text string, i int) (secretKind, int) {
+	if byteAt(text, i-2) == '-' {
+		return noSecret, 0
+	}
+	end := i + 1
+	for end < len(text) && end-i < maxName && (asciiAlnum(text[end]) || text[end] == '-' || text[end] == '_') {
+		end++
+	}
+	if byteAt(text, end) != ' ' || end == i+1 {
+		return noSecret, 0
+	}
+	return kindOf(text[i+1 : end]), end + 1
+}
+
+// saidKind is the kind of password is …, seen at the w of password.
+func saidKind(text string, i int) (secretKind, int) {
+	const word = "password"
+	if i < 4 || len(text) < i+4 || !strings.EqualFold(text[i-4:i+4], word) {
+		return noSecret, 0
+	}
+	rest := text[i+4:]
+	for _, verb := range []string{" is: ", " is ", " was ", " to ", " = "} {
+		if strings.HasPrefix(rest, verb) {
+			return weakSecret, i + 4 + len(verb)
+		}
+	}
+	return noSecret, 0
+}
+
+// valueAt returns the value that begins at an index, if it is a secret of a kind.
+func valueAt(text string, floor, from int, kind secretKind) (start, end int) {
+	start = from
+	for start < len(text) && start < from+3 && (text[start] == ' ' || text[start] == '\t') {
+		start++
+	}
+	if start < len(text)-1 && strings.IndexByte("bruf", text[start]|0x20) >= 0 && (text[start+1] == '"' || text[start+1] == '\'') {
+		start++ // b'…' in Python
+	}
+	quote := byteAt(text, start)
+	quoted := quote == '"' || quote == '\'' || quote == '`'
+	if quoted {
+		start++
+		end = quotedEnd(text, start, quote)
+	} else {
+		end = bareEnd(text, start)
+	}
+	if typ := text[start:end]; !quoted && isTypeName(typ) { // password: str = "…"
+		for k := end; k < len(text) && k < end+3; k++ {
+			if text[k] == '=' {
+				return valueAt(text, floor, k+1, kind)
+			}
+		}
+	}
+	if start < floor || start >= end {
+		return 0, 0
+	}
+	after := byteAt(text, end)
+	if !quoted && (after == '(' || after == '[') || !isSecret(text[start:end], kind) {
+		return 0, 0
+	}
+	return start, end
+}
+
+// bareEnd returns where a value without quotes ends: at a blank or a quote, or at a
+// mark that what follows shows to be none of its own.
+func bareEnd(text string, i int) int {
+	start := i
+	for ; i < len(text) && text[i] > ' ' && i-start <= maxSecret; i++ {
+		next := byteAt(text, i+1)
+		switch text[i] {
+		case '"', '\'', '`', '<', '|', '\\':
+			return i
+		case ';', '(':
+			return i
+		case '&', ',', ')', '}', ']', '.', '!', '?', ':':
+			if next <= ' ' || next == '"' || next == '\'' || next == '<' || next == '`' || next == text[i] || text[i] != '.' && strings.IndexByte(",;)}].", next) >= 0 {
+				if text[i] == '!' && i > start && (next == 0 || next == '\n') {
+					continue // passwords like to end so
+				}
+				return i
+			}
+			if (text[i] == '&' || text[i] == ',') && startsPair(text, i+1) {
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// startsPair reports whether name= or name: begins at i.
+func startsPair(text string, i int) bool {
+	end := nameBytes.end(text, i)
+	c := byteAt(text, end)
+	return end > i && end-i < 40 && (c == '=' || c == ':')
+}
+
+// isTypeName reports whether a word is a type's name, as behind a colon in code.
+func isTypeName(s string) bool {
+	switch strings.ToLower(s) {
+	case "string", "str", "bytes", "secretstr", "text", "varchar", "char", "optional[str]", "any", "object", "bool", "boolean", "int", "number", "none", "null", "undefined":
+		return true
+	}
+	return false
+}
+
+// maxSecret is the longest value that is judged.
+const maxSecret = 512
+
+// isSecret reports whether what stands under a secret's name is one.
+func isSecret(s string, kind secretKind) bool {
+	if len(s) < 6 || len(s) > maxSecret || isReference(s) || isPlace(s) {
+		return false
+	}
+	if strings.IndexByte(s, ' ') >= 0 {
+		return false
+	}
+	t := traitsOf(s)
+	if isSpelledOut(s, &t) {
+		return false
+	}
+	if kind == weakSecret {
+		return isPassword(s, &t)
+	}
+	return len(s) >= 12 && t.random() && (len(s) >= 16 || t.turns >= 3) && t.wide == 0 && !isDate(s)
+}
+
+// isPassword reports whether a text is a password rather than a word, a number or
+// an expression of code.
+func isPassword(s string, t *traits) bool {
+	letters := t.lower + t.upper + t.wide
+	switch {
+	case letters == 0:
+		return t.symbols == 0 && t.digits >= 6 && t.entropy > 1
+	case t.digits > 0:
+		return !isDate(s)
+	case t.symbols > 0:
+		inner := strings.Trim(s, ".,:;!?()-_/")
+		return strings.ContainsAny(inner, "!@#$%^&*+=~?|") && (t.upper > 0 || t.symbols > 1)
+	}
+	return t.humps > 1 && len(s) >= 10 && t.entropy > 3 && t.humps >= len(s)/4
+}
+
+// isSpelledOut reports whether a text is words with marks between: a name of a
+// thing, an expression of code, with a short number at most.
+func isSpelledOut(s string, t *traits) bool {
+	if t.wide > 0 || strings.ContainsAny(s, "!@#$%^&*+=~?|") {
+		return false
+	}
+	if t.symbols == 0 {
+		return false
+	}
+	for _, part := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("_-./:", r) }) {
+		p := traitsOf(part)
+		switch {
+		case p.digits == 0 && (p.humps <= 1 || len(part) < 8), p.digits == len(part) && len(part) <= 4:
+		case p.digits <= 2 && p.turns <= 1 && isASCIILetter(part[0]) && p.humps <= 1: // v2, sha256
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isPlace reports whether a text says where something is: a URL, a path, an ARN.
+func isPlace(s string) bool {
+	return strings.Contains(s, "://") || strings.HasPrefix(s, "arn:") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "../") ||
+		s[0] == '/' && strings.Count(s, "/") > 1 || len(s) > 2 && s[1] == ':' && s[2] == '\\' || strings.Contains(s, "()") ||
+		strings.HasPrefix(s, "vault:") || strings.HasPrefix(s, "op:") || strings.HasPrefix(s, "ssm:") || strings.HasPrefix(s, "env.") || strings.HasPrefix(s, "process.env")
+}
+
+// isDate reports whether a text begins as a date does.
+func isDate(s string) bool {
+	return len(s) >= 10 && isDigits(s[:4]) && (s[4] == '-' || s[4] == '/') && isDigits(s[5:7]) && s[7] == s[4]
+}

@@ -1,0 +1,339 @@
+package redact
+
+import "strings"
+
+// urlCredentials finds passwords in URLs (scheme://user:password@host, also cut
+// off before its @; a token as the user; a password in the query), in the data
+// source names of drivers (user:password@tcp(host), jdbc:oracle:thin:user/password@),
+// in connection strings (Server=…;Password=…; host=… password=…) and in curl's
+// -u user:password. The user's name stays. Not: ports, variables, placeholders.
+var urlCredentials = detector{
+	name: "url_credentials", label: "URL_CREDENTIALS", triggers: "@=", pairs: []string{":/", "-u"}, match: matchURLCredentials,
+}
+
+// maxAuthority is how far the @ of a URL is looked for.
+const maxAuthority = 512
+
+func matchURLCredentials(in *input, floor, i int) (start, end int) {
+	text := in.text
+	switch text[i] {
+	case '/':
+		if byteAt(text, i+1) != '/' || !asciiAlnum(byteAt(text, i-2)) && byteAt(text, i-2) != '+' {
+			return 0, 0
+		}
+		return matchUserInfo(text, floor, i+2)
+	case '@':
+		return matchDataSource(text, floor, i)
+	case '=':
+		return matchConnection(in, floor, i)
+	}
+	return matchOption(text, floor, i)
+}
+
+// matchUserInfo finds the password between :// and @.
+func matchUserInfo(text string, floor, from int) (start, end int) {
+	at, slash := -1, -1
+	colon := -1
+	i := from
+	for ; i < len(text) && i-from < maxAuthority; i++ {
+		c := text[i]
+		switch {
+		case c == '@':
+			at = i
+		case c == ':' && strings.HasPrefix(text[i:], "://"):
+			i = len(text) // another URL
+		case c == ':' && colon < 0 && at < 0:
+			colon = i
+		case c == '/' || c == '?' || c == '#':
+			if slash < 0 {
+				slash = i
+			}
+			if at >= 0 || colon < 0 || isPort(text[colon+1:slash]) || strings.HasPrefix(text[colon+1:], "//") {
+				i = len(text) // the host is complete: nothing more to come
+			}
+		case c <= ' ' || strings.IndexByte("\"'`<>\\,|", c) >= 0 && (at >= 0 || colon < 0 || strings.IndexByte("\"'`\\<>", c) >= 0):
+			i = len(text)
+		}
+		if i >= len(text) {
+			break
+		}
+	}
+	switch {
+	case at >= 0 && colon >= 0:
+		start, end = colon+1, at
+	case at >= 0: // a token alone
+		if t := traitsOf(text[from:at]); at-from < 16 || !t.random() {
+			return 0, 0
+		}
+		start, end = from, at
+	case colon >= 0 && slash < 0 && isCutAuthority(text, colon):
+		start, end = colon+1, len(text)
+	default:
+		return 0, 0
+	}
+	if start < floor || start >= end || isReference(text[start:end]) {
+		return 0, 0
+	}
+	return start, end
+}
+
+// isPort reports whether a text is the number of a port.
+func isPort(s string) bool { return len(s) <= 5 && (s == "" || isDigits(s)) }
+
+// isCutAuthority reports whether a text ends within the password behind a colon: no
+// port, no part of an address.
+func isCutAuthority(text string, colon int) bool {
+	rest := strings.TrimSuffix(strings.TrimSuffix(text[colon+1:], "…"), "...")
+	if len(rest) < 2 || len(rest) > 128 || isPort(rest) || rest[0] == ':' {
+		return false
+	}
+	for i := range len(rest) {
+		if c := rest[i]; c <= ' ' || strings.IndexByte("\"'`<>()[]{},;", c) >= 0 {
+			return false
+		}
+	}
+	t := traitsOf(rest)
+	return t.digits > 0 || t.symbols > 0 || t.upper > 0
+}
+
+// matchDataSource finds the password before @tcp(, @unix( and behind thin:user/.
+func matchDataSource(text string, floor, at int) (start, end int) {
+	rest := text[at+1:]
+	start = at
+	if strings.HasPrefix(rest, "tcp(") || strings.HasPrefix(rest, "unix(") || strings.HasPrefix(rest, "tcp6(") {
+		for start > floor && at-start < 128 && text[start-1] > ' ' && text[start-1] != ':' && strings.IndexByte("\"'`", text[start-1]) < 0 {
+			start--
+		}
+		if byteAt(text, start-1) != ':' || start == at || isReference(text[start:at]) {
+			return 0, 0
+		}
+		return start, at
+	}
+	const thin = "thin:"
+	window := text[max(floor, at-160):at]
+	if n := strings.LastIndex(window, thin); n >= 0 {
+		user := window[n+len(thin):]
+		if slash := strings.IndexByte(user, '/'); slash > 0 && !strings.ContainsAny(user, " \t\n\"'") && !isReference(user[slash+1:]) && slash+1 < len(user) {
+			return at - len(user) + slash + 1, at
+		}
+	}
+	return 0, 0
+}
+
+// matchConnection finds the value behind password= in a query or a connection
+// string.
+func matchConnection(in *input, floor, i int) (start, end int) {
+	text := in.text
+	name, from := nameBefore(text, floor, i)
+	if name == "" || byteAt(text, i+1) == '=' || !isConnectionPassword(name) {
+		if before := byteAt(text, i-4); strings.HasSuffix(text[:i], "sig") && (before == '&' || before == '?') {
+			return spanIf(i+1, in.end(queryBytes, i+1), 20)
+		}
+		return 0, 0
+	}
+	before := byteAt(text, from-1)
+	start = i + 1
+	for start < len(text) && text[start] == ' ' && start < i+3 {
+		start++
+	}
+	quote := byteAt(text, start)
+	switch {
+	case (before == '?' || before == '&') && start == i+1:
+		end = in.end(queryBytes, start)
+	case !in.isConnection(from, i):
+		return 0, 0
+	case quote == '\'' || quote == '"' || quote == '{':
+		start++
+		end = quotedEnd(text, start, quote)
+	default:
+		end = in.end(optionBytes, start)
+	}
+	if value := text[start:max(start, end)]; start < floor || value == "" || isReference(value) || isTypeName(value) ||
+		strings.EqualFold(name, "pass") && len(value) < 6 && isDigits(value) { // pass=12 fail=3
+		return 0, 0
+	}
+	return start, end
+}
+
+// isConnectionPassword reports whether a name is one of passwords in queries and
+// connection strings.
+func isConnectionPassword(name string) bool {
+	switch kindOf(name) {
+	case weakSecret:
+		return true
+	case strongSecret:
+		name = strings.ToLower(name)
+		return strings.HasSuffix(name, "accountkey") || strings.HasSuffix(name, "accesskey") || strings.HasSuffix(name, "sharedsecret")
+	}
+	return false
+}
+
+func spanIf(start, end, least int) (int, int) {
+	if end-start < least {
+		return 0, 0
+	}
+	return start, end
+}
+
+// maxQuoted is the longest value in quotes.
+const maxQuoted = 4096
+
+// quotedEnd returns where a quoted value ends that begins at i: at the quote, at
+// the end of the line or of the text.
+func quotedEnd(text string, i int, quote byte) int {
+	if quote == '{' {
+		quote = '}'
+	}
+	for start := i; i < len(text) && text[i] != quote && text[i] != '\n' && text[i] != '\r' && i-start < maxQuoted; {
+		if text[i] == '\\' && i+1 < len(text) {
+			i++
+		}
+		i++
+	}
+	return min(i, len(text))
+}
+
+// connectionNames are names beside the password of a connection string.
+var connectionNames = newVocabulary("server source datasource host hostaddr id userid uid user username dbname database databasename catalog accountname " +
+	"endpoint sharedaccesskeyname port driver addr address dsn sslmode")
+
+// connection is what was said of the text around an index.
+type connection struct {
+	at  int
+	yes bool
+}
+
+// How far around a name other names are looked for, and how far what was found
+// holds.
+const (
+	connectionReach = 256
+	connectionHolds = 128
+)
+
+// isConnection reports whether the text around a name, whose = stands at i, holds
+// another name of a connection string, on its line.
+func (in *input) isConnection(from, i int) bool {
+	c := &in.connected
+	if c.at > 0 && i-c.at < connectionHolds && i >= c.at && strings.IndexByte(in.text[c.at:i], '\n') < 0 {
+		return c.yes
+	}
+	*c = connection{at: i, yes: namesConnection(in.text, from, i)}
+	return c.yes
+}
+
+func namesConnection(text string, from, i int) bool {
+	start, end := max(0, from-connectionReach), min(len(text), i+connectionReach)
+	if n := strings.LastIndexByte(text[start:from], '\n'); n >= 0 {
+		start += n + 1
+	}
+	if n := strings.IndexByte(text[i:end], '\n'); n >= 0 {
+		end = i + n
+	}
+	var buf [24]byte
+	for at := start; at < end; at++ {
+		if text[at] != '=' || at == i {
+			continue
+		}
+		stop := at
+		for stop > start && text[stop-1] == ' ' {
+			stop--
+		}
+		word := buf[:0]
+		begin := stop
+		for begin > start && isASCIILetter(text[begin-1]) && stop-begin < len(buf) {
+			begin--
+		}
+		for _, c := range bytesOf(text[begin:stop]) {
+			word = append(word, c|0x20)
+		}
+		if before := byteAt(text, begin-1); before != '-' && before != '_' && connectionNames.has(word) {
+			if string(word) != "id" && string(word) != "source" || before == ' ' && isASCIILetter(byteAt(text, begin-2)) {
+				return true // User Id, Data Source
+			}
+		}
+	}
+	return false
+}
+
+// matchOption finds the password in curl's -u user:password and --user.
+func matchOption(text string, floor, i int) (start, end int) {
+	if before := byteAt(text, i-2); before == '-' {
+		if !strings.HasPrefix(text[i:], "user") {
+			return 0, 0
+		}
+		i += len("user") - 1
+	} else if i > 1 && before != ' ' {
+		return 0, 0
+	}
+	at := i + 1
+	if c := byteAt(text, at); c != ' ' && c != '=' && c != '"' && c != '\'' {
+		return 0, 0
+	}
+	for at < len(text) && at < i+4 && strings.IndexByte(" ='\"", text[at]) >= 0 {
+		at++
+	}
+	quote := text[at-1]
+	for end = at; end < len(text) && end-at < maxAuthority && text[end] > ' ' && text[end] != quote && text[end] != '"' && text[end] != '\''; end++ {
+		if text[end] == ':' && start == 0 {
+			start = end + 1
+		}
+	}
+	if start == 0 || start < floor || end-start < 2 || isReference(text[start:end]) || isDigits(text[at:start-1]) && isDigits(text[start:end]) {
+		return 0, 0 // docker run -u 1000:1000
+	}
+	return start, end
+}
+
+// isReference reports whether a value says where a secret is, or that there was
+// one, and is none: ${VAR}, {{var}}, <password>, %s, ****, our placeholders.
+func isReference(s string) bool {
+	s = strings.Trim(s[:min(len(s), maxSecret)], `"'`)
+	if s == "" {
+		return true
+	}
+	switch s[0] {
+	case '$', '{', '<', '[', '#':
+		if s[0] != '$' && s[0] != '#' || len(s) > 1 && (s[1] == '{' || s[1] == '(' || isASCIILetter(s[1]) && isIdentifier(s[1:])) {
+			return true
+		}
+	case '%':
+		if len(s) <= 3 || s[len(s)-1] == '%' || s[1] == '(' || s[1] == '{' {
+			return true
+		}
+	case ':':
+		if isIdentifier(s[1:]) {
+			return true
+		}
+	}
+	masked := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '*', 'x', 'X', '.', '-', '_', '?':
+			masked++
+		}
+	}
+	if masked == len(s) || strings.Contains(s, "****") || strings.Contains(s, "•••") || strings.Contains(s, "{{") || strings.Contains(s, "${") {
+		return true
+	}
+	for i := strings.IndexByte(s, '['); i >= 0; {
+		if n := labelLen(s[i+1:]); n >= 2 && i+1+n < len(s) && (s[i+1+n] == ':' || s[i+1+n] == ']') {
+			return true // a placeholder of ours, or one like it
+		}
+		next := strings.IndexByte(s[i+1:], '[')
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+	return false
+}
+
+// isIdentifier reports whether a text is a name in code: letters, digits and _.
+func isIdentifier(s string) bool {
+	for i := range len(s) {
+		if !asciiAlnum(s[i]) && s[i] != '_' {
+			return false
+		}
+	}
+	return s != "" && !isASCIIDigit(s[0])
+}
