@@ -105,7 +105,7 @@ bench-micro: require-go ## ns and allocations per operation, BENCH_COUNT runs, m
 
 .PHONY: redaction-report
 redaction-report: require-go ## recall and precision of redaction on the labelled corpus, per detector
-	$(GO) test -count 1 -run '^TestCorpus$$' ./internal/redact -args -report
+	@$(GO) test -count 1 -v -run '^TestCorpus$$' ./internal/redact -args -report
 
 .PHONY: lint
 lint: require-go ## golangci-lint, built from tools/go.mod

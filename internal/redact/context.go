@@ -75,7 +75,7 @@ func leadsUp(text string, at int, v *vocabulary) (found, open bool) {
 			if isWord(r) {
 				break
 			}
-			if r == ';' || r == '!' || r == '?' || r == '|' {
+			if r == ';' || r == '!' || r == '?' || r == '|' || r == ']' {
 				return false, false
 			}
 			end -= size

@@ -69,7 +69,7 @@ func (t *Tenant) document(w *work, out *output, key string, level int) error {
 func looksJSON(s string) bool {
 	i := skipSpace(s, 0)
 	if i == len(s) || s[i] != '"' {
-		return i < len(s) && (s[i] == '{' || s[i] == '[')
+		return i < len(s) && (s[i] == '{' || s[i] == '[' && !isLabelled(s[i+1:]))
 	}
 	end, _ := stringEnd(s, i+1)
 	if end < 0 {
@@ -77,6 +77,12 @@ func looksJSON(s string) bool {
 	}
 	after := skipSpace(s, end+1)
 	return after == len(s) || s[after] == ':' // or the inside of an object
+}
+
+// isLabelled reports whether a placeholder goes on behind its bracket.
+func isLabelled(s string) bool {
+	n := labelLen(s)
+	return n >= 2 && n < len(s) && (s[n] == ':' || s[n] == ']')
 }
 
 func skipSpace(s string, i int) int {

@@ -103,7 +103,7 @@ func (s *state) makeKey() error {
 	if err != nil {
 		return err
 	}
-	redactor, _, err := newRedactor(p)
+	redactor, err := newRedactor(p)
 	if err != nil {
 		return err
 	}
