@@ -75,6 +75,22 @@ func readExport(data []byte) ([]ptrace.Traces, error) {
 }
 
 func readJSON(text []byte) (records []ptrace.Traces, err error) {
+	raws, err := jsonRecords(text)
+	if err != nil {
+		return nil, err
+	}
+	for n, raw := range raws {
+		td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(raw)
+		if err != nil {
+			return nil, fmt.Errorf("record %d: %w", n+1, err)
+		}
+		records = append(records, td)
+	}
+	return records, nil
+}
+
+// jsonRecords splits JSON, JSON lines, and lists of either into records.
+func jsonRecords(text []byte) (records []json.RawMessage, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	for n := 1; ; n++ {
 		var raw json.RawMessage
@@ -89,12 +105,6 @@ func readJSON(text []byte) (records []ptrace.Traces, err error) {
 				return nil, fmt.Errorf("record %d: %w", n, err)
 			}
 		}
-		for _, raw := range list {
-			td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(raw)
-			if err != nil {
-				return nil, fmt.Errorf("record %d: %w", n, err)
-			}
-			records = append(records, td)
-		}
+		records = append(records, list...)
 	}
 }

@@ -19,15 +19,16 @@ import (
 func newPolicyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Work on a policy: try its rules on recorded spans",
+		Short: "Work on a policy: try its rules and its redaction",
 		Long: `Work on a policy. Nothing is sent and no server is asked. validate checks a policy together with its config.
 
 Exit status: 0 on success, 1 on failure, 2 on wrong usage.`,
-		Example: `  steptrail policy test --rule large_refund export.json`,
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Example: `  steptrail policy test --rule large_refund export.json
+  echo "write to ann@example.com" | steptrail policy redact`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPolicyTestCommand())
+	cmd.AddCommand(newPolicyTestCommand(), newPolicyRedactCommand())
 	return cmd
 }
 

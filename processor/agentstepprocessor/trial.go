@@ -56,16 +56,8 @@ const maxFailures = 100
 // compiles its rule of the name. Where the environment holds no redaction key,
 // one is made for the trial: pseudonyms then differ from those in the store.
 func NewRuleTrial(source, name string) (*RuleTrial, error) {
-	set := processor.Settings{ID: component.NewID(Type), TelemetrySettings: component.TelemetrySettings{
-		Logger: zap.NewNop(), TracerProvider: tracenoop.NewTracerProvider(), MeterProvider: metricnoop.NewMeterProvider(), Resource: pcommon.NewResource(),
-	}}
-	conds, err := newConditions(set.TelemetrySettings)
-	if err != nil {
-		return nil, err
-	}
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails (crypto/rand)
-	p, err := policyfile.Load(source, "", policy.WithConditionCheck(conds.check), policy.WithRedactionKey(hex.EncodeToString(key)))
+	set := trialSettings()
+	p, conds, err := loadTrial(source, set)
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +73,26 @@ func NewRuleTrial(source, name string) (*RuleTrial, error) {
 	t.state.tried = t.note
 	t.found.Failed = map[string]int{}
 	return t, nil
+}
+
+// trialSettings are those of a processor that tells nobody anything.
+func trialSettings() processor.Settings {
+	return processor.Settings{ID: component.NewID(Type), TelemetrySettings: component.TelemetrySettings{
+		Logger: zap.NewNop(), TracerProvider: tracenoop.NewTracerProvider(), MeterProvider: metricnoop.NewMeterProvider(), Resource: pcommon.NewResource(),
+	}}
+}
+
+// loadTrial reads a policy, under a redaction key of this call where the
+// environment has none.
+func loadTrial(source string, set processor.Settings) (*policy.Policy, *conditions, error) {
+	conds, err := newConditions(set.TelemetrySettings)
+	if err != nil {
+		return nil, nil, err
+	}
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails (crypto/rand)
+	p, err := policyfile.Load(source, "", policy.WithConditionCheck(conds.check), policy.WithRedactionKey(hex.EncodeToString(key)))
+	return p, conds, err
 }
 
 func noRule(source, name string, rules []policy.Rule) error {
