@@ -27,8 +27,10 @@ func claudeCode(span ptrace.Span, _ *look, st *canon.Stated) {
 	case "claude_code.tool.blocked_on_user":
 		claudePermission(at, st)
 	}
+	if v, ok := at.Get("success"); ok && text(v) == "false" {
+		st.Failed = true
+	}
 	moveAll(at, claudeName)
-	claudeFailure(span)
 }
 
 // claudeName gives the canonical name of an attribute; those of which arguments
@@ -172,14 +174,5 @@ func claudePermission(at pcommon.Map, st *canon.Stated) {
 	}
 	if source != "config" && source != "hook" {
 		byDialect(st, agent.OpHuman, agent.KindHuman)
-	}
-}
-
-// claudeFailure: where success is a text that says no, the span failed, whatever
-// its status.
-func claudeFailure(span ptrace.Span) {
-	v, ok := span.Attributes().Get("success")
-	if ok && span.Status().Code() == ptrace.StatusCodeUnset && (text(v) == "false") {
-		span.Status().SetCode(ptrace.StatusCodeError)
 	}
 }
