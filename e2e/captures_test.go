@@ -50,7 +50,7 @@ const (
 	listedClients = `^(vercel|openinference|traceloop|openai-agents|mcp-|otel|synthetic` +
 		`|py-openinference-(langgraph|openai|anthropic|pydantic|adk)|py-traceloop-(langgraph|openai|anthropic)` +
 		`|py-(langsmith|otel|otelgenai|otelopenaiv2|logfire|pydantic|strands|adk|anthropicsdk|mcp|fastmcp|temporal))`
-	capturesShare = 75
+	capturesShare = 99
 )
 
 // What is concluded from real exports, in the order in which they were sent and
