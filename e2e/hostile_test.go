@@ -72,7 +72,7 @@ type hostileSpan struct {
 
 // counters are the metrics that say what was not taken as it came, with the reason
 // as their label.
-var counters = []string{"steptrail_stream_dropped", "steptrail_stream_clamped", "steptrail_otlp_refused"}
+var counters = []string{"steptrail_stream_dropped_total", "steptrail_stream_clamped_total", "steptrail_otlp_refused_total"}
 
 // notTaken reads them: the last word of the name, a slash, the reason.
 func notTaken(t *testing.T, in *Instance) map[string]float64 {
@@ -86,7 +86,8 @@ func notTaken(t *testing.T, in *Instance) map[string]float64 {
 			sum, _, err := in.Metric(t.Context(), name, map[string]string{"reason": reason})
 			require.NoError(t, err)
 			if sum != 0 {
-				out[name[strings.LastIndexByte(name, '_')+1:]+"/"+reason] = sum
+				short := strings.TrimSuffix(name, "_total")
+				out[short[strings.LastIndexByte(short, '_')+1:]+"/"+reason] = sum
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func TestServeIsReadyAndEndsOnSIGTERM(t *testing.T) {
 	status, _, err := in.get(t.Context(), "/healthz", "")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
-	_, found, err := in.Metric(t.Context(), "otelcol_process_uptime", nil)
+	_, found, err := in.Metric(t.Context(), "otelcol_process_uptime_seconds_total", nil)
 	require.NoError(t, err)
 	require.True(t, found, "the collector's own metrics are served")
 

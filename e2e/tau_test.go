@@ -74,7 +74,7 @@ const sweepTime = 6 * time.Second
 func waitStored(t *testing.T, in *Instance, spans float64) {
 	t.Helper()
 	Eventually(t, time.Minute, func() error {
-		stored, _, err := in.Metric(t.Context(), "otelcol_exporter_sent_spans", map[string]string{"exporter": "agentstore"})
+		stored, _, err := in.Metric(t.Context(), "otelcol_exporter_sent_spans_total", map[string]string{"exporter": "agentstore"})
 		if err == nil && stored < spans {
 			err = fmt.Errorf("%.0f of %.0f spans are stored", stored, spans)
 		}

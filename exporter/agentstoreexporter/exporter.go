@@ -12,8 +12,6 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
 	"github.com/steptrail/steptrail/extension/agentstorageextension"
@@ -42,12 +40,13 @@ func newExporter(set exporter.Settings, cfg *Config) (*storeExporter, error) {
 	}, nil
 }
 
-func (e *storeExporter) start(_ context.Context, host component.Host) error {
+func (e *storeExporter) start(ctx context.Context, host component.Host) error {
 	storage, err := agentstorageextension.Find(host, e.cfg.Storage)
 	if err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}
 	e.storage = storage
+	e.metrics.zero(ctx)
 	if q := e.cfg.Queue.Get(); q != nil && q.StorageID == nil && !q.WaitForResult {
 		e.logger.Warn("sending_queue has no storage: what is acknowledged and not yet stored is lost if the process is killed")
 	}
@@ -135,12 +134,6 @@ func (e *storeExporter) unannotated(ctx context.Context, n int) {
 		e.logger.Error("spans or log records that did not pass the agentstep processor are not stored: put it into the pipeline before this exporter")
 	})
 }
-
-var (
-	resultOK        = metric.WithAttributes(attribute.String("result", "ok"))
-	resultRetryable = metric.WithAttributes(attribute.String("result", "retryable"))
-	resultPermanent = metric.WithAttributes(attribute.String("result", "permanent"))
-)
 
 // push stores a request. It may be called again with the same one.
 func (e *storeExporter) push(ctx context.Context, req xexporterhelper.Request) error {

@@ -6,7 +6,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/steptrail/steptrail/internal/meter"
+	"github.com/steptrail/steptrail/internal/meter/metertest"
 )
+
+func TestTheReadmeNamesEveryMetric(t *testing.T) { metertest.Readme(t, meter.Table(described)) }
 
 func TestTheReadmeNamesTheDefaults(t *testing.T) {
 	text, err := os.ReadFile("README.md")

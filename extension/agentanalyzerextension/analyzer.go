@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/steptrail/steptrail/extension/agentstorageextension"
+	"github.com/steptrail/steptrail/internal/detect"
 	"github.com/steptrail/steptrail/internal/policy"
 	"github.com/steptrail/steptrail/internal/policyfile"
 	"github.com/steptrail/steptrail/internal/store"
@@ -47,7 +48,7 @@ func newAnalyzer(set extension.Settings, cfg *Config) (*analyzer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := newInstruments(set.MeterProvider)
+	m, err := newInstruments(set.MeterProvider, detect.KindsUnder(p))
 	if err != nil {
 		return nil, fmt.Errorf("make metrics: %w", err)
 	}
@@ -60,10 +61,11 @@ func (a *analyzer) Start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return err
 	}
-	a.metrics.start(ctx)
+	a.metrics.start(ctx, time.Now())
 	ctx, a.stop = context.WithCancel(context.WithoutCancel(ctx))
-	a.done.Go(func() { a.run(ctx, storage) })  // ends in Shutdown
-	a.done.Go(func() { a.keep(ctx, storage) }) // likewise
+	a.done.Go(func() { a.run(ctx, storage) })                       // ends in Shutdown
+	a.done.Go(func() { a.metrics.open.watch(ctx, storage, a.log) }) // likewise
+	a.done.Go(func() { a.keep(ctx, storage) })                      // likewise
 	return nil
 }
 
@@ -93,7 +95,10 @@ func (a *analyzer) run(ctx context.Context, storage agentstorageextension.Storag
 			if err != nil {
 				continue // not migrated yet; the storage extension logs why
 			}
-			sweeper = sweep.New(st, a.policy, sweep.Config{Overlap: a.cfg.Overlap})
+			sweeper = sweep.New(st, a.policy, sweep.Config{
+				Overlap: a.cfg.Overlap,
+				Tell:    func(n sweep.News) { a.metrics.activity.tell(ctx, n) },
+			})
 		}
 		a.sweep(ctx, sweeper)
 	}
@@ -109,7 +114,7 @@ func (a *analyzer) sweep(ctx context.Context, s *sweep.Sweeper) {
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return
 	}
-	a.metrics.record(ctx, stats, time.Since(begin), err)
+	a.metrics.record(ctx, stats, begin, time.Since(begin), err)
 	if err != nil {
 		a.log.Warn("sweep did not finish; what is left is judged with the next", zap.Error(err), zap.Int("units", stats.Units))
 	}

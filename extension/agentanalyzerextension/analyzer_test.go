@@ -83,6 +83,8 @@ func TestASweepWritesDownWhatTheStoreHolds(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
 	cfg.PolicyFile, cfg.Interval = policyfile.Demo, minInterval
 	set := extensiontest.NewNopSettings(Type)
+	var points func(string) map[string]float64
+	set.TelemetrySettings, points = telemetry(t)
 	set.Logger = zaptest.NewLogger(t)
 	a, err := newAnalyzer(set, cfg)
 	require.NoError(t, err)
@@ -107,6 +109,13 @@ func TestASweepWritesDownWhatTheStoreHolds(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, sums, 1)
 	require.EqualValues(t, 2, sums[0].Counts[agent.KindAct].Attempts)
+
+	require.Eventually(t, func() bool {
+		return points("steptrail_open_findings")["kind=key.duplicate,severity=critical"] == 1
+	}, time.Minute, 100*time.Millisecond)
+	require.Equal(t, map[string]float64{"agent=helper,kind=act,outcome=ok,tool=refund": 2}, points("steptrail_attempts"))
+	require.Equal(t, map[string]float64{"agent=helper,kind=act,outcome=ok,tool=refund": 2}, points("steptrail_steps"))
+	require.Equal(t, map[string]float64{"tool=refund": 2}, points("steptrail_tool_duration"))
 }
 
 func span(now time.Time, id byte, key string) *agent.Step {

@@ -46,6 +46,7 @@ type storage struct {
 	cfg    *Config
 	logger *zap.Logger
 	start  startEngine
+	health *health
 
 	engine *engine.Engine     // nil with a server
 	stop   context.CancelFunc // ends migrate
@@ -61,8 +62,12 @@ var (
 	_ Storage             = (*storage)(nil)
 )
 
-func newStorage(set extension.Settings, cfg *Config, start startEngine) *storage {
-	return &storage{cfg: cfg, logger: set.Logger, start: start, err: ErrNotReady}
+func newStorage(set extension.Settings, cfg *Config, start startEngine) (*storage, error) {
+	h, err := newHealth(set.MeterProvider)
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	return &storage{cfg: cfg, logger: set.Logger, start: start, health: h, err: ErrNotReady}, nil
 }
 
 // Store implements Storage.
@@ -116,6 +121,8 @@ func (s *storage) connect(ctx context.Context, log *slog.Logger) (*clickhouse.Op
 		return nil, "", fmt.Errorf("start the embedded engine: %w", err)
 	}
 	s.engine = e
+	restarts := e.Restarts
+	s.health.restarts.Store(&restarts)
 	return e.Options(s.cfg.Database), s.cfg.Database, nil
 }
 
@@ -129,7 +136,7 @@ const (
 )
 
 // prepare migrates until it succeeds or ctx ends, then opens the store to
-// others.
+// others and watches whether it answers.
 func (s *storage) prepare(ctx context.Context, st *store.Store) {
 	wait := firstWait
 	for {
@@ -139,6 +146,7 @@ func (s *storage) prepare(ctx context.Context, st *store.Store) {
 			s.err = nil
 			s.mu.Unlock()
 			s.logger.Info("store is ready")
+			s.health.watch(ctx, st)
 			return
 		}
 		if ctx.Err() != nil {
@@ -180,7 +188,7 @@ func (s *storage) Shutdown(ctx context.Context) error {
 	if st != nil {
 		err = st.Close()
 	}
-	return errors.Join(err, s.stopEngine(ctx))
+	return errors.Join(err, s.stopEngine(ctx), s.health.stop.Unregister())
 }
 
 func (s *storage) stopEngine(ctx context.Context) error {

@@ -22,7 +22,7 @@ type startEngine func(context.Context, engine.Config) (*engine.Engine, error)
 
 func newFactory(start startEngine) extension.Factory {
 	create := func(_ context.Context, set extension.Settings, cfg component.Config) (extension.Extension, error) {
-		return newStorage(set, cfg.(*Config), start), nil //nolint:forcetypeassert // the collector passes what createDefaultConfig made
+		return newStorage(set, cfg.(*Config), start) //nolint:forcetypeassert // the collector passes what createDefaultConfig made
 	}
 	return extension.NewFactory(Type, createDefaultConfig, create, component.StabilityLevelAlpha)
 }

@@ -21,6 +21,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/steptrail/steptrail/internal/meter"
 )
 
 const scopeName = "github.com/steptrail/steptrail/extension/otlpguardextension"
@@ -36,6 +38,12 @@ const (
 	reasonTooDeep     = "too_deep"
 	reasonUndecodable = "undecodable"
 )
+
+// described are all metrics of the extension.
+var described = []meter.Metric{{
+	Name: "steptrail_otlp_refused", Kind: meter.Counter, Unit: "{request}", Labels: []string{"reason"},
+	Description: "OTLP/HTTP requests that were refused whole, by reason.",
+}}
 
 // guard is the extension. It keeps no state of a request and may serve many at
 // once.
@@ -55,10 +63,13 @@ var (
 )
 
 func newGuard(set extension.Settings) (*guard, error) {
-	refused, err := set.MeterProvider.Meter(scopeName).Int64Counter("steptrail_otlp_refused",
-		metric.WithUnit("{request}"), metric.WithDescription("OTLP/HTTP requests that were refused whole, by reason."))
-	if err != nil {
+	m := meter.New(set.MeterProvider, scopeName, described)
+	refused := m.Counter("steptrail_otlp_refused")
+	if err := m.Err(); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	for _, reason := range []string{reasonSignal, reasonTooLarge, reasonTooDeep, reasonUndecodable} {
+		refused.Add(context.Background(), 0, metric.WithAttributes(attribute.String("reason", reason)))
 	}
 	return &guard{
 		log: set.Logger, refused: refused,

@@ -132,6 +132,20 @@ type Attempt struct {
 // Step is the span that names the attempt.
 func (a *Attempt) Step() *Step { return a.Spans[0] }
 
+// ModelOf is the model that answered, else the one that was asked, in an attempt
+// of a model call. Any other step has none, also where it stands under a model's
+// span.
+func ModelOf(st *RunStep, a *Attempt) string {
+	switch m := &a.Step().Model; {
+	case st.Op != OpModel:
+		return ""
+	case m.Served != "":
+		return m.Served
+	default:
+		return m.Requested
+	}
+}
+
 // Act is the narrow copy of an executed or refused act, human or reconcile
 // attempt, by which runs are compared with each other.
 type Act struct {

@@ -22,6 +22,8 @@ var arrows = map[string][]string{
 
 	// Around the core.
 	"internal/custody":    {"internal/agent", "internal/store"},
+	"internal/label":      {},
+	"internal/meter":      {},
 	"internal/sweep":      {"internal/agent", "internal/detect", "internal/policy"},
 	"internal/policyfile": {"internal/policy", "collector/policy"},
 	"internal/engine":     {},
@@ -37,20 +39,20 @@ var arrows = map[string][]string{
 	// Components: adapters between otelcol and the packages above.
 	"processor/agentstepprocessor": {
 		"internal/agent", "internal/assemble", "internal/canon", "internal/cjson", "internal/detect", "internal/dialect",
-		"internal/policy", "internal/policyfile", "internal/redact",
+		"internal/policy", "internal/policyfile", "internal/redact", "internal/meter",
 	},
 	"exporter/agentstoreexporter": {
-		"internal/agent", "internal/canon", "internal/store", "extension/agentstorageextension",
+		"internal/agent", "internal/canon", "internal/store", "extension/agentstorageextension", "internal/meter",
 	},
-	"extension/agentstorageextension": {"internal/engine", "internal/store", "schema"},
+	"extension/agentstorageextension": {"internal/engine", "internal/store", "schema", "internal/meter"},
 	"extension/agentqueryextension": {
 		"internal/agent", "internal/policy", "internal/policyfile", "internal/store", "query", "query/api", "extension/agentstorageextension",
 	},
 	"extension/agentanalyzerextension": {
-		"internal/agent", "internal/custody", "internal/policy", "internal/policyfile", "internal/store", "internal/sweep",
-		"extension/agentstorageextension",
+		"internal/agent", "internal/custody", "internal/detect", "internal/policy", "internal/policyfile", "internal/store", "internal/sweep",
+		"internal/label", "internal/meter", "extension/agentstorageextension",
 	},
-	"extension/otlpguardextension": {},
+	"extension/otlpguardextension": {"internal/meter"},
 
 	// The distribution and the program.
 	"collector": {
@@ -68,10 +70,11 @@ var arrows = map[string][]string{
 	"internal/arch":              {},
 	"internal/contracttest":      {},
 	"internal/engine/enginetest": {"internal/engine"},
+	"internal/meter/metertest":   {},
 }
 
 // testOnly packages are imported by test files and by each other, never by code that ships.
-var testOnly = []string{"e2e", "internal/arch", "internal/contracttest", "internal/engine/enginetest"}
+var testOnly = []string{"e2e", "internal/arch", "internal/contracttest", "internal/engine/enginetest", "internal/meter/metertest"}
 
 func TestEveryImportFollowsAnAllowedArrow(t *testing.T) {
 	for _, pkg := range ourPackages(t) {

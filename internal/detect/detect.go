@@ -137,6 +137,24 @@ func merge(found []agent.Finding) []agent.Finding {
 // maxEvidence is how many spans are named as evidence of one finding.
 const maxEvidence = 100
 
+// KindsUnder gives every kind of finding that can be raised under a policy: those
+// of Kinds, and one for each rule of its own. The policy may be nil.
+func KindsUnder(p *policy.Policy) []string {
+	var kinds []string
+	for _, kind := range Kinds() {
+		if kind != "rule" {
+			kinds = append(kinds, kind)
+			continue
+		}
+		if p != nil {
+			for i := range p.Rules {
+				kinds = append(kinds, "rule."+p.Rules[i].Name)
+			}
+		}
+	}
+	return kinds
+}
+
 // Kinds gives the kinds of findings that Run can raise, in its order. The kinds
 // of the policy's own rules, rule.<name>, stand there as rule.
 func Kinds() []string {

@@ -109,7 +109,7 @@ func (t *attemptTable) append(r *agent.Run, st *agent.RunStep, a *agent.Attempt,
 	t.tool.Append(a.Tool)
 	t.target.Append(a.Target)
 	t.key.Append(a.Key)
-	t.model.Append(modelOf(st, span))
+	t.model.Append(agent.ModelOf(st, a))
 	t.promptVersion.Append(promptOf(st, span))
 	t.ended.Append(a.End)
 	t.errorType.Append(a.ErrorType)
@@ -119,19 +119,6 @@ func (t *attemptTable) append(r *agent.Run, st *agent.RunStep, a *agent.Attempt,
 	t.cost.Append(a.CostNano)
 	t.costSource.Append(uint8(a.CostSource))
 	t.expires.Append(seconds(expiryOf(a.Spans)))
-}
-
-// modelOf is the model that answered, else the one that was asked, of a model
-// call; a call that stands under a model span has none of its own.
-func modelOf(st *agent.RunStep, span *agent.Step) string {
-	switch {
-	case st.Op != agent.OpModel:
-		return ""
-	case span.Model.Served != "":
-		return span.Model.Served
-	default:
-		return span.Model.Requested
-	}
 }
 
 func promptOf(st *agent.RunStep, span *agent.Step) string {

@@ -52,6 +52,10 @@ var (
 	sqlActsOfUnits    = load("acts_of_units")
 	sqlLastSweep      = load("last_sweep")
 	sqlUnknownsPage   = load("unknowns_page")
+	sqlRunsEnded      = load("runs_ended")
+	sqlFindingsOpen   = load("findings_open")
+
+	sqlAttemptsWritten = load("attempts_written")
 
 	sqlResolutionsOfUnits = load("resolutions_of_units")
 

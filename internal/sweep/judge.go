@@ -125,8 +125,15 @@ func (s *Sweeper) settle(ctx context.Context, tenant string, vs []*verdict, now 
 		s.schedule(v, now, d.Summaries[len(d.Summaries)-len(v.runs):])
 	}
 	changed := written.compare(vs, &d)
+	news, err := s.news(ctx, tenant, &d)
+	if err != nil {
+		return err
+	}
 	if err := s.store.WriteDerived(ctx, uint64(now.UnixNano()), d); err != nil { // after 1970
 		return fmt.Errorf("write what was derived: %w", err)
+	}
+	for _, n := range news {
+		s.cfg.Tell(n)
 	}
 	for _, id := range keys.laterRuns(changed) {
 		s.watch.again(id, now)

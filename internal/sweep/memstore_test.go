@@ -3,6 +3,7 @@ package sweep
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -22,8 +23,11 @@ type memStore struct {
 	version   uint64
 	writes    []agent.Derived
 	fail      error
-	reads     int // calls of Changes
+	failWrite error // of WriteDerived alone
+	reads     int   // calls of Changes
 }
+
+var errStore = errors.New("the store is away")
 
 type memRow struct {
 	step     *agent.Step
@@ -183,9 +187,30 @@ func (m *memStore) LastSweep(context.Context) (time.Time, error) {
 	return time.Unix(0, int64(m.version)), nil // a test's version
 }
 
+func (m *memStore) WrittenOf(_ context.Context, _ string, units, runs []string) (agent.Written, error) {
+	w := agent.Written{Attempts: map[agent.AttemptName]struct{}{}, Ended: map[string]struct{}{}}
+	for _, d := range m.writes {
+		for _, r := range d.Runs {
+			for i := range r.Steps {
+				for j := range r.Steps[i].Attempts {
+					if a := &r.Steps[i].Attempts[j]; a.Outcome != agent.OutcomeUnset && slices.Contains(units, a.Unit) {
+						w.Attempts[a.Name()] = struct{}{}
+					}
+				}
+			}
+		}
+	}
+	for _, run := range runs {
+		if s := m.summaries[run].Status; s == agent.RunStatusEnded || s == agent.RunStatusStalled {
+			w.Ended[run] = struct{}{}
+		}
+	}
+	return w, nil
+}
+
 func (m *memStore) WriteDerived(_ context.Context, version uint64, d agent.Derived) error {
-	if m.fail != nil {
-		return m.fail
+	if err := errors.Join(m.fail, m.failWrite); err != nil {
+		return err
 	}
 	m.version = version
 	m.writes = append(m.writes, d)

@@ -25,6 +25,9 @@ type Store interface {
 	ActsOf(ctx context.Context, tenant string, units []string) ([]agent.Act, error)
 	// ResolutionsOf gives what people said of attempts of the units.
 	ResolutionsOf(ctx context.Context, tenant string, units []string) ([]agent.Resolution, error)
+	// WrittenOf gives what was written of the attempts of units and of runs. It is
+	// asked only where somebody is told of news.
+	WrittenOf(ctx context.Context, tenant string, units, runs []string) (agent.Written, error)
 	// LastSweep is the newest version written, as a time; zero if none.
 	LastSweep(ctx context.Context) (time.Time, error)
 	// WriteDerived writes under a version; a higher version outranks a lower.
@@ -40,6 +43,10 @@ type Config struct {
 	GroupUnits int           // units loaded per query; default 1000
 	GroupRows  int64         // and about so many spans; default 100000
 	MaxPending int           // units waiting for quiet; beyond it the oldest are judged at once; default 200000
+
+	// Tell is called with what a judgement wrote for the first time, once it is
+	// written; nil: nobody is told.
+	Tell func(News)
 }
 
 func (c Config) withDefaults(quiet time.Duration) Config {

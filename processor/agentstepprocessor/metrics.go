@@ -2,13 +2,13 @@ package agentstepprocessor
 
 import (
 	"context"
-	"errors"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/meter"
 )
 
 const scopeName = "github.com/steptrail/steptrail/processor/agentstepprocessor"
@@ -88,76 +88,78 @@ type metrics struct {
 	registration metric.Registration
 }
 
-// instrument describes a metric, for the README.
-type instrument struct{ name, unit, description string }
-
-// instruments lists the metrics in the order of the README's table.
-var instruments = []instrument{
-	{"steptrail_stream_spans", "{span}", "Spans that came in."},
-	{"steptrail_stream_log_records", "{record}", "Log records that came in."},
-	{"steptrail_stream_steps", "{span}", "Spans that are steps, by kind and by the outcome that they show or state by themselves."},
-	{"steptrail_findings", "{finding}", "Findings that are new to this process, by kind and severity."},
-	{"steptrail_stream_redacted_values", "{value}", "Values that redaction replaced."},
-	{"steptrail_stream_dropped", "{item}", "Spans, values and attributes that were left out, by reason."},
-	{"steptrail_stream_clamped", "{item}", "Values that were cut and starts that were not believed, by reason."},
-	{"steptrail_stream_unknown_values", "{value}", "Values of our attributes that no enum or number knows, by attribute; they are kept as text."},
-	{"steptrail_stream_kind_conflicts", "{span}", "Spans that state another kind than the policy gives their tool; the policy counts."},
-	{"steptrail_stream_rule_errors", "{span}", "Spans on which a rule of the policy could not be evaluated."},
-	{"steptrail_stream_open_runs", "{group}", "Groups of units that are kept open."},
-	{"steptrail_stream_open_bytes", "By", "Memory of open runs."},
-	{"steptrail_stream_evicted", "{group}", "Groups that were let go at the memory bound; the sweep judges them."},
-	{"steptrail_stream_late_runs", "{run}", "Runs that the stream stopped judging because a span came too late; the sweep judges them."},
+// described are all metrics of the processor.
+var described = []meter.Metric{
+	{Name: "steptrail_stream_spans", Kind: meter.Counter, Unit: "{span}", Description: "Spans that came in."},
+	{Name: "steptrail_stream_log_records", Kind: meter.Counter, Unit: "{record}", Description: "Log records that came in."},
+	{
+		Name: "steptrail_stream_steps", Kind: meter.Counter, Unit: "{span}", Labels: []string{"kind", "outcome"},
+		Description: "Spans that are steps, by kind and by the outcome that they show or state by themselves; " +
+			"steps and attempts as derived are the analyzer's.",
+	},
+	{
+		Name: "steptrail_findings", Kind: meter.Counter, Unit: "{finding}", Labels: []string{"kind", "severity"},
+		Description: "Findings of the stream that are new to this process, by kind and severity; every kind that the policy can raise is there from 0.",
+	},
+	{
+		Name: "steptrail_stream_redacted_values", Kind: meter.Counter, Unit: "{value}",
+		Description: "Values that redaction replaced.",
+	},
+	{
+		Name: "steptrail_stream_dropped", Kind: meter.Counter, Unit: "{item}", Labels: []string{"reason"},
+		Description: "Spans, values and attributes that were left out, by reason; redaction_limit: what redaction refused to look through.",
+	},
+	{
+		Name: "steptrail_stream_clamped", Kind: meter.Counter, Unit: "{item}", Labels: []string{"reason"},
+		Description: "Values that were cut and starts that were not believed, by reason.",
+	},
+	{
+		Name: "steptrail_stream_unknown_values", Kind: meter.Counter, Unit: "{value}", Labels: []string{"attribute"},
+		Description: "Values of our attributes that no enum or number knows, by attribute; they are kept as text.",
+	},
+	{
+		Name: "steptrail_stream_kind_conflicts", Kind: meter.Counter, Unit: "{span}",
+		Description: "Spans that state another kind than the policy gives their tool; the policy counts.",
+	},
+	{
+		Name: "steptrail_stream_rule_errors", Kind: meter.Counter, Unit: "{span}",
+		Description: "Spans on which a rule of the policy could not be evaluated.",
+	},
+	{Name: "steptrail_stream_open_runs", Kind: meter.Gauge, Unit: "{group}", Description: "Groups of units that are kept open."},
+	{Name: "steptrail_stream_open_bytes", Kind: meter.Gauge, Unit: "By", Description: "Memory of open runs."},
+	{
+		Name: "steptrail_stream_evicted", Kind: meter.Counter, Unit: "{group}",
+		Description: "Groups that were let go at the memory bound; the sweep judges them.",
+	},
+	{
+		Name: "steptrail_stream_late_runs", Kind: meter.Counter, Unit: "{run}",
+		Description: "Runs that the stream stopped judging because a span came too late; the sweep judges them.",
+	},
 }
 
 // openStats is what the open runs tell.
 type openStats struct{ groups, bytes, evicted, late int64 }
 
 func newMetrics(set component.TelemetrySettings, open func() openStats, kinds []string) (*metrics, error) {
-	meter := set.MeterProvider.Meter(scopeName)
-	m := &metrics{}
-	var errs []error
-	describe := func(name string) (unit, description string) {
-		for _, i := range instruments {
-			if i.name == name {
-				return i.unit, i.description
-			}
-		}
-		panic("BUG: metric " + name + " is not described")
-	}
-	counter := func(to *metric.Int64Counter, name string) {
-		unit, description := describe(name)
-		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
-		*to, errs = c, append(errs, err)
-	}
-	counter(&m.spans, "steptrail_stream_spans")
-	counter(&m.logs, "steptrail_stream_log_records")
-	counter(&m.steps, "steptrail_stream_steps")
-	counter(&m.findings, "steptrail_findings")
-	counter(&m.redacted, "steptrail_stream_redacted_values")
-	counter(&m.dropped, "steptrail_stream_dropped")
-	counter(&m.clamped, "steptrail_stream_clamped")
-	counter(&m.unknown, "steptrail_stream_unknown_values")
-	counter(&m.conflicts, "steptrail_stream_kind_conflicts")
-	counter(&m.ruleErrs, "steptrail_stream_rule_errors")
-	gauge := func(to *metric.Int64ObservableGauge, name string) {
-		unit, description := describe(name)
-		g, err := meter.Int64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(description))
-		*to, errs = g, append(errs, err)
-	}
-	gauge(&m.openRuns, "steptrail_stream_open_runs")
-	gauge(&m.openBytes, "steptrail_stream_open_bytes")
-	observed := func(to *metric.Int64ObservableCounter, name string) {
-		unit, description := describe(name)
-		c, err := meter.Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
-		*to, errs = c, append(errs, err)
-	}
-	observed(&m.evicted, "steptrail_stream_evicted")
-	observed(&m.late, "steptrail_stream_late_runs")
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
+	in := meter.New(set.MeterProvider, scopeName, described)
+	m := &metrics{
+		spans:     in.Counter("steptrail_stream_spans"),
+		logs:      in.Counter("steptrail_stream_log_records"),
+		steps:     in.Counter("steptrail_stream_steps"),
+		findings:  in.Counter("steptrail_findings"),
+		redacted:  in.Counter("steptrail_stream_redacted_values"),
+		dropped:   in.Counter("steptrail_stream_dropped"),
+		clamped:   in.Counter("steptrail_stream_clamped"),
+		unknown:   in.Counter("steptrail_stream_unknown_values"),
+		conflicts: in.Counter("steptrail_stream_kind_conflicts"),
+		ruleErrs:  in.Counter("steptrail_stream_rule_errors"),
+		openRuns:  in.Gauge("steptrail_stream_open_runs"),
+		openBytes: in.Gauge("steptrail_stream_open_bytes"),
+		evicted:   in.ObservedCounter("steptrail_stream_evicted"),
+		late:      in.ObservedCounter("steptrail_stream_late_runs"),
 	}
 	m.attributes()
-	reg, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	reg, err := in.Observe(func(_ context.Context, o metric.Observer) error {
 		s := open()
 		o.ObserveInt64(m.openRuns, s.groups)
 		o.ObserveInt64(m.openBytes, s.bytes)
@@ -194,6 +196,9 @@ func (m *metrics) attributes() {
 // zero exports what has not happened yet, so that a rate sees the first time.
 func (m *metrics) zero(kinds []string) {
 	ctx := context.Background()
+	for _, c := range []metric.Int64Counter{m.spans, m.logs, m.redacted, m.conflicts, m.ruleErrs} {
+		c.Add(ctx, 0)
+	}
 	for _, kind := range kinds {
 		for _, s := range []agent.Severity{agent.SeverityInfo, agent.SeverityWarning, agent.SeverityCritical} {
 			m.findings.Add(ctx, 0, findingAttrs(kind, s))

@@ -122,7 +122,7 @@ func newStateWith(cfg *Config, set processor.Settings, p *policy.Policy, conds *
 		return nil, err
 	}
 	s.open = newOpenRuns(cfg, p)
-	if s.metrics, err = newMetrics(set.TelemetrySettings, s.open.stats, detect.Kinds()); err != nil {
+	if s.metrics, err = newMetrics(set.TelemetrySettings, s.open.stats, detect.KindsUnder(p)); err != nil {
 		return nil, err
 	}
 	s.workers = make(chan *worker, max(runtime.GOMAXPROCS(0), 1))
