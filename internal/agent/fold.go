@@ -5,6 +5,7 @@ package agent
 func (b *builder) foldModels() {
 	b.foldNestedModels()
 	b.foldResponses()
+	b.foldStreams()
 }
 
 // foldNestedModels: a model-call span under another, with no tool or agent
@@ -133,6 +134,40 @@ func (b *builder) foldResponses() {
 		into := &b.cands[f]
 		into.spans = append(append([]int32(nil), b.members(into)...), b.members(c)...)
 		c.gone = true
+	}
+}
+
+// foldStreams: a model-call span without length tells what a streamed call before
+// it answered, where that span beside it shows no answer of its own.
+func (b *builder) foldStreams() {
+	var open map[int32]int32 // by parent: the last call that shows no answer
+	for i := range b.cands {
+		c := &b.cands[i]
+		if c.op != OpModel || c.gone {
+			continue
+		}
+		parent := b.a.nodes[c.node].parent
+		m := b.model(c)
+		if c.end > c.start {
+			if open == nil {
+				open = map[int32]int32{}
+			}
+			if delete(open, parent); parent >= 0 && b.responseID(c) == "" && m.Output.IsZero() && !m.Tokens.Known && b.sign(c) == SignOK {
+				open[parent] = int32(i)
+			}
+			continue
+		}
+		f, ok := open[parent]
+		if !ok || m.Output.IsZero() && !m.Tokens.Known {
+			continue
+		}
+		into := &b.cands[f]
+		x := b.model(into)
+		if x.Requested == m.Requested && !differ(x.Input, m.Input) {
+			into.spans = append(append([]int32(nil), b.members(into)...), b.members(c)...)
+			c.gone = true
+			delete(open, parent)
+		}
 	}
 }
 

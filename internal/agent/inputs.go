@@ -52,10 +52,7 @@ func (b *builder) scanInputs() map[answerKey][]answered {
 
 // scanAgents reads the answers in the conversations that agent spans record.
 func (b *builder) scanAgents(answers map[answerKey][]answered) {
-	for _, at := range b.g.nodes {
-		if !b.a.nodes[at].isAgent {
-			continue
-		}
+	for _, at := range b.records() {
 		s := b.a.steps[at]
 		for _, list := range [...][]Ref{b.a.inputs(s), b.a.outputs(s)} {
 			for _, r := range list {

@@ -46,13 +46,11 @@ func (b *builder) tie() {
 	}
 	b.collectRequests()
 	answers := b.scanInputs()
-	if len(b.requests) == 0 && len(answers) == 0 {
-		return
-	}
 	b.tieByID()
 	b.tieByOrder()
 	b.tieHandoffs()
 	b.standIns(answers)
+	b.fillFromRecords(answers)
 }
 
 func (b *builder) collectRequests() {

@@ -45,6 +45,8 @@ var files = [...]file{
 	Haystack:      haystack,
 	Mastra:        mastra,
 
+	AutoGenRuntime: autoGenRuntime,
+
 	AgentTelemetry: agentTelemetry,
 
 	ToolOnly:  toolOnly,

@@ -25,6 +25,9 @@ func openAIAgents(span ptrace.Span, l *look, st *canon.Stated) {
 	case st.Op == agent.OpNone && l.operation == "unknown":
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	}
+	if st.Op == agent.OpModel {
+		unprintCalls(at)
+	}
 	if named && st.Op != agent.OpAgent && text(name) == "OpenAI Agent" {
 		at.Remove(canon.AgentName)
 		at.Remove(canon.AgentID)
