@@ -1,7 +1,10 @@
 package canon
 
 import (
+	"strings"
+
 	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/cjson"
 )
 
 // Record is a span as read: the step, and the bodies and facts of the messages
@@ -100,6 +103,30 @@ func (r *Record) Evidence() agent.SpanEvidence {
 		ev.Result = agent.ResultEvidence{
 			Recorded: true, Text: text, IsError: isError || st.ResultError, Tool: s.Call.Tool, Arguments: r.arguments,
 		}
+		if !ev.Result.IsError && isMask(text) {
+			ev.Result.Recorded = false
+		}
 	}
 	return ev
+}
+
+// maxMask is the longest text that can be nothing but a mask.
+const maxMask = 128
+
+// isMask reports whether a text is nothing but a placeholder: it says that there
+// was a result, or none, and not how the call ended.
+func isMask(text string) bool {
+	text = strings.TrimSpace(cjson.Text(text))
+	if len(text) < 2 || len(text) > maxMask || !cjson.IsPlaceholder(text) {
+		return false
+	}
+	switch last := text[len(text)-1]; text[0] {
+	case '_', '*':
+		return last == text[0]
+	case '[':
+		return last == ']' && !strings.ContainsAny(text[1:2], `"[{`)
+	case '<':
+		return last == '>'
+	}
+	return false
 }
