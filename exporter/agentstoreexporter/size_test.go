@@ -75,15 +75,23 @@ var tables = []string{
 // annotate sends telemetry through the processor with the shipped policy.
 func annotate(t *testing.T, all []ptrace.Traces) []ptrace.Traces {
 	t.Helper()
+	return annotateWith(t, all, policyfile.Demo)
+}
+
+// annotateWith sends copies of telemetry through the processor with a policy.
+func annotateWith(t *testing.T, all []ptrace.Traces, policyFile string) []ptrace.Traces {
+	t.Helper()
 	f := agentstepprocessor.NewFactory()
 	cfg := f.CreateDefaultConfig().(*agentstepprocessor.Config)
-	cfg.PolicyFile, cfg.DataDir = policyfile.Demo, t.TempDir()
+	cfg.PolicyFile, cfg.DataDir = policyFile, t.TempDir()
 	sink := new(consumertest.TracesSink)
 	p, err := f.CreateTraces(t.Context(), processortest.NewNopSettings(f.Type()), cfg, sink)
 	require.NoError(t, err)
 	require.NoError(t, p.Start(t.Context(), componenttest.NewNopHost()))
 	for _, td := range all {
-		require.NoError(t, p.ConsumeTraces(t.Context(), td))
+		one := ptrace.NewTraces()
+		td.CopyTo(one)
+		require.NoError(t, p.ConsumeTraces(t.Context(), one))
 	}
 	require.NoError(t, p.(component.Component).Shutdown(t.Context()))
 	return sink.AllTraces()

@@ -41,6 +41,12 @@ type StoredFinding struct {
 	Version uint64 // 0 from the stream, the sweep's time from the sweep
 }
 
+// KeptContent are spans whose bodies are kept longer than they were written for.
+type KeptContent struct {
+	Step  *Step
+	Until int64 // Unix seconds
+}
+
 // Derived is what a sweep writes down, all under one version.
 type Derived struct {
 	Runs      []*Run // for the attempts table

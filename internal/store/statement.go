@@ -59,6 +59,7 @@ var (
 
 	sqlResolutionsOfUnits = load("resolutions_of_units")
 
+	sqlBodiesOfUnits = load("bodies_of_units")
 	sqlHeldCopy      = load("held_copy")
 	sqlHeldMissing   = load("held_missing")
 	sqlHeldCount     = load("held_count")

@@ -124,6 +124,9 @@ func (s *Sweeper) settle(ctx context.Context, tenant string, vs []*verdict, now 
 		s.summarise(v, now, &d)
 		s.schedule(v, now, d.Summaries[len(d.Summaries)-len(v.runs):])
 	}
+	if err := s.keepContent(ctx, tenant, vs, now); err != nil {
+		return err
+	}
 	changed := written.compare(vs, &d)
 	news, err := s.news(ctx, tenant, &d)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 
 // memStore is a store in memory: what the sweep reads and writes, without SQL.
 type memStore struct {
+	kept []agent.KeptContent // content that sampling had left out
+
 	rows      []memRow
 	links     map[[3]string]agent.RunLink
 	acts      map[actName]agent.Act
@@ -206,6 +208,14 @@ func (m *memStore) WrittenOf(_ context.Context, _ string, units, runs []string) 
 		}
 	}
 	return w, nil
+}
+
+func (m *memStore) KeepContent(_ context.Context, _ string, spans []agent.KeptContent) error {
+	for _, k := range spans {
+		m.kept = append(m.kept, k)
+		k.Step.ContentExpires = k.Until
+	}
+	return m.fail
 }
 
 func (m *memStore) WriteDerived(_ context.Context, version uint64, d agent.Derived) error {

@@ -30,6 +30,8 @@ type Store interface {
 	WrittenOf(ctx context.Context, tenant string, units, runs []string) (agent.Written, error)
 	// LastSweep is the newest version written, as a time; zero if none.
 	LastSweep(ctx context.Context) (time.Time, error)
+	// KeepContent writes bodies of spans of the tenant again, to expire later.
+	KeepContent(ctx context.Context, tenant string, spans []agent.KeptContent) error
 	// WriteDerived writes under a version; a higher version outranks a lower.
 	WriteDerived(ctx context.Context, version uint64, d agent.Derived) error
 }

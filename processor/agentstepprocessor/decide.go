@@ -1,10 +1,7 @@
 package agentstepprocessor
 
 import (
-	"math"
 	"time"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/canon"
@@ -27,6 +24,7 @@ type verdict struct {
 	conflict      bool // policy and span disagree about the kind
 	clampedPast   bool // the span's start is too old to take its terms from
 	clampedFuture bool // it lies in the future
+	expired       bool // it had expired when it came
 }
 
 // decide completes a record that was read and analyzed. arguments are the tool
@@ -52,7 +50,8 @@ func (d *decider) decide(rec *canon.Record, arguments string, received int64) ve
 	s.Sign = sign(rec, s.Call.Repeatable)
 	s.Received = received
 	s.PolicyHash = d.policy.Hash()
-	v.clampedPast, v.clampedFuture = d.terms(s)
+	t := d.terms(s)
+	v.clampedPast, v.clampedFuture, v.expired = t.Past, t.Future, t.Row <= received/int64(time.Second)
 	return v
 }
 
@@ -126,30 +125,6 @@ func kindOf(c policy.Class) agent.Kind {
 	}
 }
 
-// classOf is the class whose terms a step is kept by.
-func classOf(s *agent.Step) policy.Class {
-	switch s.Kind {
-	case agent.KindThink:
-		return policy.ClassThink
-	case agent.KindRead:
-		return policy.ClassRead
-	case agent.KindHuman:
-		return policy.ClassHuman
-	case agent.KindReconcile:
-		return policy.ClassReconcile
-	case agent.KindAct:
-		return policy.ClassAct
-	case agent.KindOther:
-		return policy.ClassOther
-	}
-	switch s.Op {
-	case agent.OpTool, agent.OpGate: // taken for an act unless other spans tell
-		return policy.ClassAct
-	default:
-		return policy.ClassOther
-	}
-}
-
 func (d *decider) flags(s *agent.Step, tool *policy.Tool) {
 	if tool == nil {
 		return
@@ -208,56 +183,18 @@ func sign(rec *canon.Record, exitCodes bool) agent.Sign {
 	return agent.JudgeSpan(ev)
 }
 
-// How far a span's start is believed when terms are taken from it.
-const (
-	oldest = 7 * 24 * time.Hour
-	newest = time.Hour
-)
-
 // terms sets when the row and its bodies expire.
-func (d *decider) terms(s *agent.Step) (past, future bool) {
-	from := s.Start
-	switch {
-	case from < s.Received-int64(oldest):
-		from, past = s.Received-int64(oldest), true
-	case from > s.Received+int64(newest):
-		from, future = s.Received+int64(newest), true
-	}
-	r, class := d.policy.Retention(s.Tenant), classOf(s)
-	s.Expires = after(from, r.Step(class))
-	content := r.ContentOf(class)
-	if class == policy.ClassRead && !fails(s.Sign) && !d.keeps(s.Unit) {
-		content = min(content, d.policy.Sampling.Grace)
-	}
-	s.ContentExpires = after(from, content)
-	return past, future
+func (d *decider) terms(s *agent.Step) policy.Terms {
+	t := d.policy.Terms(s)
+	s.Expires, s.ContentExpires = t.Row, t.Content
+	return t
 }
 
 // logTerms sets when the messages of a log record expire: as those of a model
 // call.
 func (d *decider) logTerms(s *agent.Step) {
-	from := max(s.Received-int64(oldest), min(s.Start, s.Received+int64(newest)))
-	r := d.policy.Retention(s.Tenant)
-	s.Expires, s.ContentExpires = after(from, r.Step(policy.ClassThink)), after(from, r.ContentOf(policy.ClassThink))
-}
-
-// after is a time in Unix seconds, a term after Unix nanoseconds.
-func after(from int64, term time.Duration) int64 {
-	return from/int64(time.Second) + int64(term/time.Second)
-}
-
-func fails(s agent.Sign) bool {
-	switch s {
-	case agent.SignRejected, agent.SignLost, agent.SignException:
-		return true
-	default:
-		return false
-	}
-}
-
-// keeps tells whether the read-only steps of a unit keep their content for its
-// full term: the same answer for a unit everywhere.
-func (d *decider) keeps(unit string) bool {
-	share := d.policy.Sampling.ReadContent
-	return share >= 1 || float64(xxhash.Sum64String(unit)>>11) < share*math.Exp2(53)
+	kind := s.Kind
+	s.Kind = agent.KindThink
+	d.terms(s)
+	s.Kind = kind
 }

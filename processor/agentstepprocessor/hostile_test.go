@@ -19,6 +19,7 @@ import (
 
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/canon"
+	"github.com/steptrail/steptrail/internal/policy"
 )
 
 // run takes one span through the processor and reads it back.
@@ -176,7 +177,7 @@ func TestTimesThatNobodyHasDoNoHarm(t *testing.T) {
 			span.SetStartTimestamp(pcommon.Timestamp(start))
 			span.SetEndTimestamp(1)
 			rec := run(t, s, td)
-			from, to := testNow.Add(-oldest).Add(400*24*time.Hour).Unix(), testNow.Add(newest).Add(400*24*time.Hour).Unix()
+			from, to := testNow.Add(-policy.OldestStart).Add(400*24*time.Hour).Unix(), testNow.Add(policy.NewestStart).Add(400*24*time.Hour).Unix()
 			require.GreaterOrEqual(t, rec.Step.Expires, from)
 			require.LessOrEqual(t, rec.Step.Expires, to)
 			require.LessOrEqual(t, rec.Step.ContentExpires, rec.Step.Expires)

@@ -50,6 +50,7 @@ type counts struct {
 	steps       [agent.KindOther + 1][agent.OutcomeDeferred + 1]int64
 	unknown     map[string]int64 // by attribute; attributes with enums are few
 	rules       int64            // conditions that failed
+	expired     int64
 }
 
 func (c *counts) unknownValue(attribute string) {
@@ -72,6 +73,7 @@ type metrics struct {
 	steps     metric.Int64Counter
 	findings  metric.Int64Counter
 	redacted  metric.Int64Counter
+	expired   metric.Int64Counter
 	dropped   metric.Int64Counter
 	clamped   metric.Int64Counter
 	unknown   metric.Int64Counter
@@ -114,6 +116,10 @@ var described = []meter.Metric{
 		Description: "Values that were cut and starts that were not believed, by reason.",
 	},
 	{
+		Name: "steptrail_stream_expired", Kind: meter.Counter, Unit: "{span}",
+		Description: "Spans whose term was over when they came: no answer will have them.",
+	},
+	{
 		Name: "steptrail_stream_unknown_values", Kind: meter.Counter, Unit: "{value}", Labels: []string{"attribute"},
 		Description: "Values of our attributes that no enum or number knows, by attribute; they are kept as text.",
 	},
@@ -150,6 +156,7 @@ func newMetrics(set component.TelemetrySettings, open func() openStats, kinds []
 		redacted:  in.Counter("steptrail_stream_redacted_values"),
 		dropped:   in.Counter("steptrail_stream_dropped"),
 		clamped:   in.Counter("steptrail_stream_clamped"),
+		expired:   in.Counter("steptrail_stream_expired"),
 		unknown:   in.Counter("steptrail_stream_unknown_values"),
 		conflicts: in.Counter("steptrail_stream_kind_conflicts"),
 		ruleErrs:  in.Counter("steptrail_stream_rule_errors"),
@@ -226,6 +233,7 @@ func (m *metrics) add(ctx context.Context, c *counts) {
 	add(m.spans, c.spans)
 	add(m.logs, c.logs)
 	add(m.redacted, c.redacted)
+	add(m.expired, c.expired)
 	add(m.conflicts, c.conflicts)
 	add(m.ruleErrs, c.rules)
 	for i, n := range c.dropped {

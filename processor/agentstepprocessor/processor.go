@@ -2,6 +2,7 @@ package agentstepprocessor
 
 import (
 	"context"
+	"time"
 
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -11,6 +12,7 @@ import (
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/assemble"
 	"github.com/steptrail/steptrail/internal/canon"
+	"github.com/steptrail/steptrail/internal/policy"
 )
 
 // processTraces annotates the spans of one request and passes them on. A span
@@ -144,6 +146,13 @@ func (w *worker) countSpan(rec *canon.Record, v verdict) {
 	}
 	if v.clampedFuture {
 		c.clamped[clampFuture]++
+	}
+	if v.expired {
+		c.expired++
+		w.s.expired.Do(func() {
+			w.s.log.Warn("a span came after its term of retention; further ones are counted in steptrail_stream_expired only",
+				zap.Time("began", time.Unix(0, s.Start)), zap.String("class", policy.ClassOf(s).String()))
+		})
 	}
 	if s.Op != agent.OpNone && s.Op != agent.OpHTTP {
 		c.steps[s.Kind][shown(s)]++

@@ -74,6 +74,7 @@ type state struct {
 
 	tenants sync.Map // of *tenantProtector, by tenant
 	badSpan sync.Once
+	expired sync.Once
 
 	stop chan struct{}
 	done sync.WaitGroup
