@@ -23,6 +23,9 @@ func putEvents(at pcommon.Map, raw string, whole bool) bool {
 	choices := false
 	for sc.Array(); sc.Next(); n++ {
 		element := sc.Raw()
+		if element == "" {
+			return false // no JSON from here on
+		}
 		from := pos + indexOf(raw[pos:], element)
 		pos = from + len(element)
 		switch role := eventRole(element); {
