@@ -104,7 +104,8 @@ func (r *smith) modelCall(at pcommon.Map) {
 	r.tokens(at)
 }
 
-// tokens reads the usage that metadata state: it alone knows the cache.
+// tokens reads the usage that metadata state: it alone knows the cache. A detail
+// of 0 says nothing that its absence does not.
 func (r *smith) tokens(at pcommon.Map) {
 	sc := cjson.Scan(r.usage)
 	for sc.Object(); sc.Next(); {
@@ -115,13 +116,17 @@ func (r *smith) tokens(at pcommon.Map) {
 			putCount(at, canon.OutputTokens, sc.Raw())
 		case "input_token_details", "output_token_details":
 			for sc.Object(); sc.Next(); {
+				key := ""
 				switch sc.Key() {
 				case "cache_read":
-					putCount(at, canon.CacheReadTokens, sc.Raw())
+					key = canon.CacheReadTokens
 				case "cache_creation":
-					putCount(at, canon.CacheWriteTokens, sc.Raw())
+					key = canon.CacheWriteTokens
 				case "reasoning":
-					putCount(at, canon.ReasoningTokens, sc.Raw())
+					key = canon.ReasoningTokens
+				}
+				if n := sc.Raw(); key != "" && n != "0" {
+					putCount(at, key, n)
 				}
 			}
 		}
@@ -140,9 +145,16 @@ func (r *smith) toolCall(span ptrace.Span, st *canon.Stated) {
 		}
 	}
 	st.ResultError = isError
-	at.RemoveIf(func(k string, _ pcommon.Value) bool { return k == "gen_ai.prompt" || k == "gen_ai.completion" })
+	moveAll(at, func(k string) string {
+		switch k {
+		case "gen_ai.prompt":
+			return canon.ToolArguments
+		case "gen_ai.completion":
+			return dropped
+		}
+		return ""
+	})
 	putNew(at, canon.ToolName, span.Name())
-	putNew(at, canon.ToolArguments, r.prompt)
 	putNew(at, canon.ToolResult, result)
 	putNew(at, canon.ToolCallID, callID)
 }
