@@ -9,38 +9,75 @@ import (
 // callToken is a call id within a service.
 type callToken struct{ tenant, service, id string }
 
-// callGroups are the groups that ask for a call id, and those that run it or go
-// on with its answer.
+// callGroups are the groups that ask for a call id, those that run it, and those
+// that begin with its answer.
 type callGroups struct {
-	asks, runs []*group
-	dead       bool // several ask for it: the id tells nothing
+	in   [3][]*group // by role
+	dead bool        // several ask for it: the id tells nothing
 }
+
+// callRole is what a group has to do with a call id.
+type callRole uint8
+
+const (
+	asksCall callRole = iota
+	runsCall
+	beginsWithAnswer
+)
 
 const callCost = 200
 
 // joinByCall joins a group that asks for a call and does not run it with those
-// that do. Which of them are one run is decided by package agent.
+// that do, or that go on with its answer. Which of them are one run is decided by
+// package agent.
 func (o *Open) joinByCall(g *group, s *agent.Step) *group {
-	switch s.Op {
-	case agent.OpModel:
+	switch {
+	case s.Op == agent.OpModel:
+		for i := range g.logs {
+			if l := &g.logs[i]; l.Span == s.Span && l.Trace == s.Trace {
+				g = o.joinByMessage(g, s, l.Message, l.Output)
+			}
+		}
 		if len(g.facts) == 0 {
 			return g
 		}
 		for _, r := range s.Model.Outputs {
-			if f := g.facts[r]; f != nil {
-				for i := range f.Calls {
-					g = o.noteCall(g, s.Service, f.Calls[i].ID, true)
-				}
-			}
+			g = o.joinByMessage(g, s, r, true)
 		}
 		if len(s.Model.Context) > 0 && !g.hasBegun(s) {
 			g = o.noteAnswers(g, s)
 		}
-	case agent.OpTool:
-		if s.Sign != agent.SignDeferred && s.Sign != agent.SignRefused {
-			g = o.noteCall(g, s.Service, s.Call.ID, false)
+	case s.ExecutesCall():
+		g = o.noteCall(g, s.Service, s.Call.ID, runsCall)
+	}
+	return g
+}
+
+// joinByLog is joinByCall for a message of a model call that came as a log
+// record.
+func (o *Open) joinByLog(g *group, l *agent.LogContent) {
+	if i := g.find(spanKey{l.Trace, l.Span}); i >= 0 {
+		o.joinByMessage(g, g.steps[i], l.Message, l.Output)
+	}
+}
+
+// joinByMessage notes the calls that a message of a model call asks for, or
+// answers.
+func (o *Open) joinByMessage(g *group, s *agent.Step, ref agent.Ref, output bool) *group {
+	f := g.facts[ref]
+	if f == nil {
+		return g
+	}
+	if output {
+		for i := range f.Calls {
+			if !agent.IsHandoffName(f.Calls[i].Tool) { // its id says nothing
+				g = o.noteCall(g, s.Service, f.Calls[i].ID, asksCall)
+			}
 		}
-	default:
+		return g
+	}
+	for i := range f.Answers {
+		g = o.noteCall(g, s.Service, f.Answers[i].ID, beginsWithAnswer)
 	}
 	return g
 }
@@ -53,7 +90,7 @@ func (o *Open) noteAnswers(g *group, s *agent.Step) *group {
 			break
 		}
 		for k := range f.Answers {
-			g = o.noteCall(g, s.Service, f.Answers[k].ID, false)
+			g = o.noteCall(g, s.Service, f.Answers[k].ID, beginsWithAnswer)
 		}
 	}
 	return g
@@ -79,7 +116,7 @@ func (g *group) hasBegun(s *agent.Step) bool {
 	return false
 }
 
-func (o *Open) noteCall(g *group, service, id string, asks bool) *group {
+func (o *Open) noteCall(g *group, service, id string, role callRole) *group {
 	if id == "" {
 		return g
 	}
@@ -90,40 +127,52 @@ func (o *Open) noteCall(g *group, service, id string, asks bool) *group {
 		t.service, t.id = own(service), own(id)
 		o.calls[t] = c
 	}
-	list := &c.runs
-	if asks {
-		list = &c.asks
-	}
-	if !slices.Contains(*list, g) {
+	if list := &c.in[role]; !slices.Contains(*list, g) {
 		if len(*list) >= maxCallGroups || len(g.calls) >= maxCalls {
 			return g
 		}
-		if !slices.Contains(c.asks, g) && !slices.Contains(c.runs, g) {
+		if !c.has(g) {
 			g.calls = append(g.calls, t)
 			o.grow(g, callCost+int64(len(t.id)))
 		}
 		*list = append(*list, g)
 	}
-	c.dead = c.dead || len(c.asks) > 1
-	if len(c.asks) == 1 && len(c.runs) == 1 && c.asks[0] == g && c.runs[0] == g {
+	asks, runs := c.in[asksCall], c.in[runsCall]
+	c.dead = c.dead || len(asks) > 1
+	if len(asks) == 1 && len(runs) == 1 && asks[0] == g && runs[0] == g {
 		o.forgetCall(t, g) // the usual case: it asked and ran the call itself
 		return g
 	}
-	if c.dead || len(c.asks) == 0 || slices.Contains(c.runs, c.asks[0]) {
+	if c.dead || len(asks) == 0 || slices.Contains(runs, asks[0]) {
 		return g
 	}
-	for len(c.runs) > 0 {
-		asker, other := c.asks[0], c.runs[0]
-		if asker == other {
-			break
-		}
-		if !mayJoin(asker, other) {
-			refuse(asker, other)
-			break
-		}
-		merged := o.merge(asker, other)
-		if g.gone {
-			g = merged
+	return o.joinAsker(g, c)
+}
+
+// has reports whether a group has to do with the call.
+func (c *callGroups) has(g *group) bool {
+	return slices.Contains(c.in[asksCall], g) || slices.Contains(c.in[runsCall], g) || slices.Contains(c.in[beginsWithAnswer], g)
+}
+
+// joinAsker joins the group that asks for a call with those that run it, or go on
+// with its answer.
+func (o *Open) joinAsker(g *group, c *callGroups) *group {
+	for _, role := range [...]callRole{runsCall, beginsWithAnswer} {
+		for {
+			asker := c.in[asksCall][0]
+			i := slices.IndexFunc(c.in[role], func(x *group) bool { return x != asker })
+			if i < 0 {
+				break
+			}
+			other := c.in[role][i]
+			if !mayJoin(asker, other) {
+				refuse(asker, other)
+				break
+			}
+			merged := o.merge(asker, other)
+			if g.gone {
+				g = merged
+			}
 		}
 	}
 	return g
@@ -149,9 +198,12 @@ func (o *Open) dropCall(t callToken, g *group) {
 	if c == nil {
 		return
 	}
-	is := func(x *group) bool { return x == g }
-	c.asks, c.runs = slices.DeleteFunc(c.asks, is), slices.DeleteFunc(c.runs, is)
-	if len(c.asks)+len(c.runs) == 0 {
+	none := true
+	for role := range c.in {
+		c.in[role] = slices.DeleteFunc(c.in[role], func(x *group) bool { return x == g })
+		none = none && len(c.in[role]) == 0
+	}
+	if none {
 		delete(o.calls, t)
 	}
 }
@@ -162,7 +214,8 @@ func (o *Open) moveCall(t callToken, from, to *group) {
 	if c == nil {
 		return
 	}
-	for _, list := range [...]*[]*group{&c.asks, &c.runs} {
+	for role := range c.in {
+		list := &c.in[role]
 		if i := slices.Index(*list, from); i >= 0 {
 			(*list)[i] = to
 			if slices.Index(*list, to) != i || slices.Contains((*list)[i+1:], to) {

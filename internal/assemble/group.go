@@ -28,8 +28,12 @@ type group struct {
 	calls    []callToken
 	keys     []string // keys under which its acts stand in the index
 	verdicts []Verdict
+	watch    *watch   // nil: all that comes is judged, or it is packed
+	units    int      // how many of the tokens are units
+	as       identity // at the last judgement
 
 	bytes    int64
+	watched  int64 // of them, those of the watch
 	pending  int   // what came since the last judgement
 	judged   int   // steps at the last judgement
 	credit   int   // steps that may be judged again at once
@@ -42,10 +46,14 @@ type group struct {
 	due      int64 // when Due looks at it
 	place    int   // in the heap; -1 if not there
 
-	late   bool // a step came from before the window: no longer judged
-	hot    bool // what came may complete a finding
-	marked bool // stands in Open.dirty
-	gone   bool // dropped or merged into another
+	late    bool // a step came from before the window: no longer judged
+	wanted  bool // what is pending must be judged
+	hot     bool // at once: what came may complete a finding
+	flagged bool // its watch was flagged before it was packed
+	shared  bool // a key of it stands on another span: judged with each step
+	noted   bool // keys came that stand in the index only since its last judgement
+	marked  bool // stands in Open.dirty
+	gone    bool // dropped or merged into another
 
 	older, newer *group // neighbours in the order of arrival
 }
@@ -72,6 +80,10 @@ func (o *Open) newGroup(tenant string) *group {
 	o.stats.Groups++
 	o.grow(g, groupCost)
 	o.loose.push(g)
+	if o.watch != nil {
+		g.watch = newWatch(o.watch)
+		o.weigh(g)
+	}
 	return g
 }
 
@@ -121,7 +133,8 @@ func (o *Open) insert(g *group, s *agent.Step, facts map[agent.Ref]*agent.Messag
 		return
 	}
 	k := spanKey{s.Trace, s.Span}
-	if i := g.find(k); i >= 0 && sameReception(g.steps[i], s) {
+	other := g.find(k) >= 0
+	if other && slices.ContainsFunc(g.steps, func(x *agent.Step) bool { return x.Span == s.Span && x.Trace == s.Trace && sameReception(x, s) }) {
 		return
 	}
 	if g.trimmed && s.Start < g.floor {
@@ -142,11 +155,9 @@ func (o *Open) insert(g *group, s *agent.Step, facts map[agent.Ref]*agent.Messag
 	o.stats.Steps++
 	o.grow(g, size)
 	o.keepFacts(g, kept, facts)
-	o.wait(g, now)
+	g.pending++
 	g.credit = min(g.credit+judgeShare, 2*o.limits.Window)
-	if s.Call.Key != "" && o.keys.notice(g.tenant, kept.Call.Key, k) && g.credit >= len(g.steps) {
-		g.hot = true
-	}
+	o.consider(g, kept, other, now)
 	if len(g.steps) > max(g.trimAt, g.limit(o.limits.Window)*3/2) {
 		o.trim(g)
 	}
@@ -163,12 +174,11 @@ func (o *Open) arrived(g *group, now int64) {
 	o.touch(g)
 }
 
-// wait counts what a judgement must take in.
-func (o *Open) wait(g *group, now int64) {
-	if g.pending == 0 {
-		g.deadline = now + int64(o.limits.Delay)
+// want asks for a judgement of a group, at the latest after Limits.Delay.
+func (o *Open) want(g *group, now int64) {
+	if !g.wanted {
+		g.wanted, g.deadline = true, now+int64(o.limits.Delay)
 	}
-	g.pending++
 }
 
 // sameReception reports whether a span came again as it was.
@@ -179,7 +189,9 @@ func sameReception(x, y *agent.Step) bool {
 		x.Call.Gate == y.Call.Gate && x.Call.Target == y.Call.Target &&
 		x.Call.Arguments.Digest == y.Call.Arguments.Digest && x.Call.Result.Digest == y.Call.Result.Digest &&
 		x.Model.Input == y.Model.Input && x.Model.Output == y.Model.Output && x.Model.Tokens == y.Model.Tokens &&
-		len(x.Model.Context) == len(y.Model.Context) && len(x.Model.Outputs) == len(y.Model.Outputs)
+		len(x.Model.Context) == len(y.Model.Context) && len(x.Model.Outputs) == len(y.Model.Outputs) && x.Model.CostNano == y.Model.CostNano &&
+		x.Facts == y.Facts && x.Call.Arguments.State == y.Call.Arguments.State && x.Call.ArgumentsSent == y.Call.ArgumentsSent && x.Agent == y.Agent &&
+		x.HTTP == y.HTTP && x.DialectStep == y.DialectStep && x.Checkpoint == y.Checkpoint && x.HandoffTo == y.HandoffTo && slices.Equal(x.Rules, y.Rules)
 }
 
 // keepFacts keeps what is known of the messages that a model call read and
@@ -231,7 +243,11 @@ func factSize(f *agent.MessageFacts) int64 {
 
 // limit is how many spans of a group are kept: a window for each of its runs.
 func (g *group) limit(window int) int {
-	return window * min(max(1, len(g.verdicts)), maxRuns)
+	runs := len(g.verdicts)
+	if runs == 0 {
+		runs = g.units // as many as there may be
+	}
+	return window * min(max(1, runs), maxRuns)
 }
 
 // maxRuns bounds the windows of one group.
@@ -273,6 +289,10 @@ func (o *Open) trim(g *group) {
 	g.trimmed, g.trimAt = true, len(kept)+limit/2
 	g.judged = min(g.judged, len(kept))
 	g.reindex()
+	if g.watch != nil {
+		o.rewatch(g, g.shared) // what is pending stays so
+		g.watch.due = 0
+	}
 }
 
 // setLate ends the judging of a group: the sweep decides. Its verdicts so far
@@ -280,8 +300,9 @@ func (o *Open) trim(g *group) {
 func (o *Open) setLate(g *group) {
 	o.stats.Late++
 	o.stats.Steps -= len(g.steps)
-	g.late, g.pending, g.hot = true, 0, false
+	g.late, g.pending, g.wanted, g.hot = true, 0, false, false
 	o.grow(g, groupCost-g.bytes)
+	g.watch, g.watched = nil, 0
 	g.steps, g.at, g.facts, g.logs, g.context = nil, nil, nil, nil, nil
 	for i := range g.verdicts {
 		g.verdicts[i].Late = true
@@ -310,7 +331,18 @@ func (o *Open) drop(g *group) {
 	o.stats.Groups--
 	o.stats.Steps -= g.size()
 	o.grow(g, -g.bytes)
+	g.watch, g.watched = nil, 0
 	g.steps, g.at, g.facts, g.logs, g.packed, g.packedN = nil, nil, nil, nil, "", 0
+}
+
+// let drops a group that is over. Acts under keys that were not judged yet are
+// written into the index first, for the runs to come.
+func (o *Open) let(g *group) {
+	if g.noted && !g.late && g.size() > 0 {
+		o.loosen(g)
+		o.recordActs(g, agent.Runs(agent.Input{Steps: g.steps, Facts: g.facts, Logs: g.logs}))
+	}
+	o.drop(g)
 }
 
 // mayJoin reports whether a link, a call or a checkpoint can make one run of two
@@ -338,9 +370,14 @@ func (o *Open) merge(x, y *group) *group {
 	if len(x.steps) < len(y.steps) || len(x.steps) == len(y.steps) && x.late {
 		x, y = y, x
 	}
+	o.grow(y, -y.watched)
+	x.flagged = x.isFlagged() || y.isFlagged()
+	y.watch, y.watched = nil, 0
+	came := len(y.steps)+len(y.logs) > 0
 	for _, t := range y.tokens {
 		o.tokens[t] = x
 	}
+	x.units += y.units
 	x.tokens = append(x.tokens, y.tokens...)
 	x.wants = append(x.wants, y.wants...)
 	for _, t := range y.calls {
@@ -365,14 +402,18 @@ func (o *Open) merge(x, y *group) *group {
 	x.verdicts = append(x.verdicts, y.verdicts...)
 	x.trimmed, x.floor = x.trimmed || y.trimmed, max(x.floor, y.floor)
 	x.touched = max(x.touched, y.touched)
-	x.hot = true // a join may move findings
+	x.again = earlier(x.again, y.again)
+	x.shared, x.noted = x.shared || y.shared, x.noted || y.noted
+	x.pending += y.pending
 	late := x.late || y.late
 	bytes := y.bytes
 	y.tokens, y.calls, y.steps = nil, nil, nil
 	o.drop(y)
 	o.grow(x, bytes-groupCost)
-	x.reindex()
-	o.wait(x, x.touched)
+	if came {
+		x.reindex()
+		o.joined(x)
+	}
 	if late && !x.late {
 		o.setLate(x)
 	}

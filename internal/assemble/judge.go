@@ -42,8 +42,15 @@ func (o *Open) judgeOne(g *group, now int64) (affected []*group) {
 		}
 		g.verdicts = append(g.verdicts, v)
 	}
-	g.pending, g.hot = 0, false
-	g.judged = len(g.steps)
+	g.pending, g.wanted, g.hot, g.noted = 0, false, false, false
+	g.judged, g.as = len(g.steps), g.identity()
+	if g.watch != nil {
+		g.watch.judged(g, runs)
+		if quiet := g.touched + o.watch.quiet; g.hasFindings() && now < quiet { // their last state
+			g.again = earlier(g.again, quiet)
+		}
+		o.weigh(g)
+	}
 	return affected
 }
 

@@ -27,6 +27,10 @@ type keyEntry struct {
 	token        keyToken
 	acts         []keyAct
 	span         spanKey // the first span seen with the key
+	first        *group  // the group of that span
+	tool, target uint64  // hashes of what it states; 0 where it states none
+	isGate       bool    // it is a gate's decision that the act may go on
+	paired       bool    // that act came, or its gate's decision
 	older, newer *keyEntry
 }
 
@@ -36,7 +40,7 @@ type keyAct struct {
 }
 
 const (
-	keyCost = 220
+	keyCost = 260
 	actCost = int64(unsafe.Sizeof(keyAct{}))
 	// maxActs bounds the acts kept under one key: the newest.
 	maxActs = 64
@@ -47,17 +51,39 @@ func newKeyIndex(most int) keyIndex {
 }
 
 // notice says that a span has a key, and reports whether another span had it
-// before: a finding may be complete.
-func (x *keyIndex) notice(tenant, key string, span spanKey) bool {
-	e := x.at[keyToken{tenant, key}]
+// before: a finding may be complete. An act and the decision of its gate are one
+// use of a key. first is the group of the first span.
+func (x *keyIndex) notice(g *group, key string, s *agent.Step) (again bool, first *group) {
+	e := x.at[keyToken{g.tenant, key}]
+	span := spanKey{s.Trace, s.Span}
+	tool, target := hashOf(s.Call.Tool), hashOf(s.Call.Target)
+	isGate := s.Op == agent.OpGate && s.Call.Gate == agent.GateNew
 	if e == nil {
-		e = x.add(keyToken{tenant, own(key)})
-		e.span = span
-		return false
+		e = x.add(keyToken{g.tenant, own(key)})
+		e.span, e.first, e.tool, e.target, e.isGate = span, g, tool, target, isGate
+		return false, g
 	}
 	x.renew(e)
-	return e.span != span
+	if e.span == span {
+		return false, e.first
+	}
+	if !e.paired && e.isGate != isGate && e.span.trace == s.Trace && agree(e.tool, tool) && agree(e.target, target) {
+		e.paired = true
+		return false, e.first
+	}
+	return true, e.first
 }
+
+// hashOf gives a hash of a text; 0 for none.
+func hashOf(s string) uint64 {
+	if s == "" {
+		return 0
+	}
+	return traitName.text(s)
+}
+
+// agree: what is not stated is not different.
+func agree(x, y uint64) bool { return x == 0 || y == 0 || x == y }
 
 func (x *keyIndex) add(t keyToken) *keyEntry {
 	for len(x.at) >= x.max {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/policy"
 )
 
 // Judge looks at a run and gives all that it found. under gives the acts of
@@ -29,7 +30,7 @@ type Limits struct {
 	Bytes    int64         // all state; default 512 MiB
 	Window   int           // newest steps of a run that are judged; default 1,000
 	Keep     time.Duration // how long a group is kept after its last span; default 30 minutes
-	Delay    time.Duration // longest wait of a span for its judgement in a run that grows span by span; default 200 ms
+	Delay    time.Duration // longest wait of a span for its judgement in a run that grows span by span; default 600 ms
 	Keys     int           // idempotency keys in memory; default 500,000
 	Findings int           // ids of findings remembered as reported; default 200,000
 }
@@ -38,7 +39,7 @@ func (l Limits) withDefaults() Limits {
 	l.Bytes = cmp.Or(l.Bytes, 512<<20)
 	l.Window = cmp.Or(l.Window, 1000)
 	l.Keep = cmp.Or(l.Keep, 30*time.Minute)
-	l.Delay = cmp.Or(l.Delay, 200*time.Millisecond)
+	l.Delay = cmp.Or(l.Delay, 600*time.Millisecond)
 	l.Keys = cmp.Or(l.Keys, 500_000)
 	l.Findings = cmp.Or(l.Findings, 200_000)
 	return l
@@ -79,6 +80,7 @@ type Stats struct {
 type Open struct {
 	limits Limits
 	judge  TimedJudge
+	watch  *watchRules // nil: all that comes is judged
 	tokens map[token]*group
 	calls  map[callToken]*callGroups
 	keys   keyIndex
@@ -110,6 +112,15 @@ func NewTimed(limits Limits, judge TimedJudge) *Open {
 	o := &Open{limits: l, judge: judge, tokens: map[token]*group{}, calls: map[callToken]*callGroups{}}
 	o.keys = newKeyIndex(l.Keys)
 	o.known = newKnown(l.Findings)
+	return o
+}
+
+// NewWatched is NewTimed for the detectors of package detect under a policy: a
+// group is judged only where what came may complete a finding of theirs. The
+// policy must be the judge's.
+func NewWatched(limits Limits, p *policy.Policy, judge TimedJudge) *Open {
+	o := NewTimed(limits, judge)
+	o.watch = newWatchRules(p)
 	return o
 }
 
@@ -152,7 +163,7 @@ func (o *Open) settle(now int64) []Verdict {
 			continue
 		}
 		g.marked = false
-		if g.pending > 0 && (g.hot || g.pending*2 >= g.judged || now >= g.deadline) || g.isAwaited(now) {
+		if g.wanted && (g.hot || now >= g.deadline || o.watch == nil && g.pending*2 >= g.judged) || g.isAwaited(now) {
 			o.judgeGroup(g, now)
 		}
 		o.schedule(g)
@@ -196,11 +207,11 @@ func (o *Open) Due(now int64) []Verdict {
 		g := o.due[0]
 		heap.Pop(&o.due)
 		switch {
-		case g.pending > 0 || g.isAwaited(now):
+		case g.wanted || g.isAwaited(now):
 			o.touch(g)
 		case g.touched+int64(o.limits.Keep) <= now:
 			o.stats.Expired++
-			o.drop(g)
+			o.let(g)
 		default:
 			o.schedule(g)
 		}
@@ -212,7 +223,7 @@ func (o *Open) Due(now int64) []Verdict {
 // end.
 func (o *Open) schedule(g *group) {
 	at := g.touched + int64(o.limits.Keep)
-	if g.pending > 0 {
+	if g.wanted {
 		at = g.deadline
 	}
 	if g.again != 0 && !g.late && g.size() > 0 {
@@ -247,7 +258,7 @@ func (o *Open) shrink() {
 			}
 		default:
 			o.stats.Evicted++
-			o.drop(oldest)
+			o.let(oldest)
 		}
 	}
 }
@@ -258,7 +269,8 @@ const looseShare = 8
 // pack keeps a group as one string until something of it arrives.
 func (o *Open) pack(g *group) {
 	text := pack(g.steps, g.facts)
-	o.grow(g, int64(len(text))-g.looseSize())
+	o.grow(g, int64(len(text))-g.looseSize()-g.watched)
+	g.flagged, g.watch, g.watched = g.isFlagged(), nil, 0
 	o.looseBytes -= g.bytes
 	o.loose.remove(g)
 	o.packed.push(g)
@@ -279,6 +291,10 @@ func (o *Open) loosen(g *group) {
 	g.steps, g.facts = unpack(text)
 	g.reindex()
 	o.grow(g, g.looseSize()-int64(len(text)))
+	if o.watch != nil {
+		o.rewatch(g, g.flagged) // what is pending stays so
+		g.watch.due = 0
+	}
 }
 
 // looseSize is what steps and facts take as they came.

@@ -376,3 +376,33 @@ func TestQuietGroupsArePackedAndJudgedAsBefore(t *testing.T) {
 	require.Zero(t, o.Stats().Evicted)
 	require.Less(t, o.Stats().Bytes, 2*loose)
 }
+
+// A run in which nothing can be a finding is never judged, however long it is.
+func TestARunThatIsAsItShouldBeIsNotJudged(t *testing.T) {
+	for _, n := range []int{20, 3000} {
+		o := watchedOpen(t, assemble.Limits{})
+		now := int64(0)
+		addTogether(o, [][]*agent.Step{benchSteps("r", n)}, 3, &now)
+		for range 30 {
+			now += int64(time.Second)
+			require.Empty(t, o.Due(now))
+		}
+		require.Zero(t, o.Stats().Judged)
+	}
+}
+
+// Its keys are known to the runs that come after it all the same.
+func TestAnActThatWasNeverJudgedIsKnownByItsKey(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"while its run is open": time.Second, "after it was let go": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			o := watchedOpen(t, assemble.Limits{})
+			first, second := in("R1", act("t1", 1, 0, "k")), in("R2", act("t2", 1, 500, "k"))
+			first.Call.Tool, second.Call.Tool = "refund", "refund"
+			require.Empty(t, kinds(o.Add(steps(first), 0)))
+			require.Zero(t, o.Stats().Judged)
+			now := int64(wait)
+			o.Due(now)
+			require.Contains(t, kinds(o.Add(steps(second), now)), "R2:key.duplicate")
+		})
+	}
+}

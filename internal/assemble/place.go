@@ -94,6 +94,9 @@ func (o *Open) of(t token, with *group, always bool) *group {
 	t.tenant = with.tenant
 	o.tokens[t] = with
 	with.tokens = append(with.tokens, t)
+	if t.kind == tokenUnit {
+		with.units++
+	}
 	o.grow(with, tokenCost+int64(len(t.text)))
 	return with
 }
@@ -137,8 +140,11 @@ func (o *Open) placeLog(l *agent.LogContent, facts map[agent.Ref]*agent.MessageF
 	g.logs = append(g.logs, kept)
 	o.grow(g, logCost)
 	o.keepFact(g, l.Message, facts)
-	o.wait(g, now)
+	g.pending++
+	o.considerLog(g, &kept, now)
 	if len(g.logs) > 4*g.limit(o.limits.Window) {
 		o.setLate(g)
+		return
 	}
+	o.joinByLog(g, &kept)
 }

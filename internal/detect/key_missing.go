@@ -13,10 +13,14 @@ func keyMissing(x *scene) []agent.Finding {
 	var at map[string]int // by tool, index into found
 	for _, m := range x.timeline() {
 		a := m.at
-		if m.step.Kind != agent.KindAct || !a.Executed || a.Key != "" || a.NoSpan || !x.absent(a) {
+		if m.step.Kind != agent.KindAct || !a.Executed || a.Key != "" || a.NoSpan {
 			continue
 		}
-		if i, known := at[a.Tool]; known {
+		i, known := at[a.Tool]
+		if known && !x.absentOnceQuiet(a) || !known && !x.absent(a) {
+			continue
+		}
+		if known {
 			f := &found[i]
 			f.Waste.Attempts++ // counted here until all are seen
 			if len(f.Evidence) < maxEvidence {

@@ -73,19 +73,32 @@ func (x *scene) again(at int64) {
 // absent reports whether so much time has gone by since an attempt came that
 // what is absent can be called absent; if not, it asks to be judged again.
 func (x *scene) absent(a *agent.Attempt) bool {
-	if x.Now == 0 {
+	if x.settled(a) {
 		return true
 	}
+	x.again(x.settles(a))
+	return false
+}
+
+// absentOnceQuiet is absent for what only adds to a finding that is there: it can
+// wait until the run is quiet.
+func (x *scene) absentOnceQuiet(a *agent.Attempt) bool {
+	if x.settled(a) {
+		return true
+	}
+	x.again(max(x.settles(a), x.LastArrival+int64(x.detection.Quiet)))
+	return false
+}
+
+func (x *scene) settled(a *agent.Attempt) bool { return x.Now == 0 || x.settles(a) <= x.Now }
+
+// settles is when what an attempt does not have by then is absent.
+func (x *scene) settles(a *agent.Attempt) int64 {
 	var came int64
 	for _, s := range a.Spans {
 		came = max(came, s.Received)
 	}
-	due := came + int64(x.detection.Settle)
-	if due <= x.Now {
-		return true
-	}
-	x.again(due)
-	return false
+	return came + int64(x.detection.Settle)
 }
 
 // moment is an attempt of the run at its place in time.

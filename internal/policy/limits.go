@@ -41,3 +41,28 @@ func (p *Policy) Limits(agent, taskType string) Limits {
 		}
 	}
 }
+
+// LeastLimits is the smallest that any rule says, each limit for itself: what a run of any agent cannot exceed unnoticed.
+func (p *Policy) LeastLimits() Limits {
+	least := Limits{Attempts: DefaultAttempts}
+	for i := range p.limits {
+		least = least.Least(p.limits[i].limits)
+	}
+	return least
+}
+
+// Least is the smaller of two, each limit for itself.
+func (l Limits) Least(o Limits) Limits {
+	return Limits{
+		Steps: lesser(l.Steps, o.Steps), ToolCalls: lesser(l.ToolCalls, o.ToolCalls), Tokens: lesser(l.Tokens, o.Tokens),
+		WallTime: lesser(l.WallTime, o.WallTime), CostNanoUSD: lesser(l.CostNanoUSD, o.CostNanoUSD), Attempts: lesser(l.Attempts, o.Attempts),
+	}
+}
+
+// lesser gives the smaller of two limits; 0 is none.
+func lesser[T int | int64 | time.Duration](x, y T) T {
+	if x == 0 || y != 0 && y < x {
+		return y
+	}
+	return x
+}

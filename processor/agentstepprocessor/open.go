@@ -30,7 +30,7 @@ func newOpenRuns(cfg *Config, p *policy.Policy) *openRuns {
 		return v.Findings, v.Next
 	}
 	limits := assemble.Limits{Bytes: cfg.MaxOpenBytes, Keep: cfg.MaxOpenTime}
-	return &openRuns{runs: assemble.NewTimed(limits, judge), owed: make(map[agent.FindingID]struct{})}
+	return &openRuns{runs: assemble.NewWatched(limits, p, judge), owed: make(map[agent.FindingID]struct{})}
 }
 
 // add takes in what one request brought and gives what is now known of the runs
