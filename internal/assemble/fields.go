@@ -134,6 +134,7 @@ func (p *packer) rest(s, before *agent.Step) {
 	p.links(&s.Links, &before.Links)
 	p.strs(&s.Rules, &before.Rules)
 	p.str(&s.Facts, &before.Facts)
+	p.flag(&s.Erased, &before.Erased)
 	p.str(&s.PolicyHash, &before.PolicyHash)
 	num(p, &s.Redacted, &before.Redacted)
 	num(p, &s.Dropped, &before.Dropped)
