@@ -145,6 +145,7 @@ func (p *packer) facts(f *agent.MessageFacts) {
 	p.raw(f.Ref[:])
 	f.Role = agent.Role(p.uint(uint64(f.Role)))
 	f.UserText = p.uint(boolNumber(f.UserText)) != 0
+	f.Erased = p.uint(boolNumber(f.Erased)) != 0
 	p.digest(&f.Text)
 	if n := p.count(len(f.Calls)); p.read && n > 0 {
 		f.Calls = make([]agent.RequestedCall, n)
