@@ -43,7 +43,7 @@ func (v *vocabulary) has(word []byte) bool {
 }
 
 // fillers are words that may stand between such a word and the value.
-var fillers = newVocabulary("number numbers no nr num is are was at on me us to from and or the my our his her their a an of home work main primary " +
+var fillers = newVocabulary("number numbers no nr num for is are was at on me us to from and or the my our his her their a an of home work main primary " +
 	"office other alt alternate new old value code id field e164 raw text str string номер № ist der die das numero número numéro n")
 
 // How far back a word may stand.

@@ -13,10 +13,13 @@ var ip = detector{
 	match: matchIPv6, number: matchIPv4, normal: appendIP,
 }
 
-var versionWords = newVocabulary("version versions ver build release releases firmware rev revision sdk driver chapter section sections sec clause " +
+var versionWords = newVocabulary("version versions ver build release releases notes firmware rev revision sdk driver chapter section sections sec clause " +
 	"paragraph figure fig table appendix article step oid assembly chrome edge firefox safari opera upgrade upgraded upgrading update updated " +
 	"downgrade downgraded bump bumped java kernel patch fileversion productversion assemblyversion semver tag package library lib plugin module " +
 	"dependency requires installed chapters para numbering outline heading toc level версия версии версию 版本 バージョン 버전")
+
+// productWords are names before a version, and sometimes before a public address.
+var productWords = newVocabulary("python ruby php perl node nodejs dotnet excel outlook ios ipados macos windows android openssl oracle app application office unity unreal")
 
 // pairsWith returns the pairs of each byte with one that follows it.
 func pairsWith(first string, second byte) []string {
@@ -82,7 +85,13 @@ func isVersion(in *input, start, end int) bool {
 	case strings.HasSuffix(text[:start], "§ "), before == '#':
 		return true
 	}
-	return in.introduced(start, versionWords)
+	return in.introduced(start, versionWords) || before == ' ' && isASCIILetter(earlier) && !isPrivate(text[start:end]) && in.introduced(start, productWords)
+}
+
+// isPrivate reports whether an address is of a network that is not routed.
+func isPrivate(addr string) bool {
+	a, err := netip.ParseAddr(addr)
+	return err == nil && (a.IsPrivate() || a.IsLoopback())
 }
 
 // isProduct reports whether a text ends in a product's name, as user agents have:
@@ -150,7 +159,7 @@ func isIPv6(text string, start, end int) bool {
 	if !strings.Contains(s, "::") {
 		short := 0
 		for _, g := range groups {
-			if len(g) <= 2 {
+			if len(g) == 2 {
 				short++
 			}
 		}

@@ -16,7 +16,7 @@ const (
 )
 
 // weakNames are names of passwords. An entry with * is the end of a name.
-const weakNames = "password *password passwd *passwd pwd *_pwd pass *_pass passphrase *_passphrase passcode pw *_pw userpass dbpass passwort *passwort " +
+const weakNames = "password *password passwd *passwd pwd *_pwd pass *_pass passphrase *_passphrase passcode pw *_pw userpass dbpass passe password_new password_old password_confirm password_confirmation passwordconfirm password1 password2 passwort *passwort " +
 	"kennwort *kennwort contraseña contrasena senha mot_de_passe mdp wachtwoord hasło lösenord parola sifre şifre " +
 	"пароль Пароль *пароль пароля 密码 *密码 密碼 *密碼 パスワード *パスワード 비밀번호 *비밀번호"
 

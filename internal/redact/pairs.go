@@ -47,12 +47,15 @@ func (p *pairState) named(t *Tenant, name string) bool {
 	if len(name) < 2 || len(name) > 64 {
 		return false
 	}
-	p.listed = t.r.Secret(name)
-	p.kind = noSecret
+	listed, kind := t.r.Secret(name), noSecret
 	if t.r.secretValue >= 0 {
-		p.kind = kindOf(name)
+		kind = kindOf(name)
 	}
-	return p.listed || p.kind != noSecret
+	if !listed && kind == noSecret {
+		return false // "type": "string" says nothing
+	}
+	p.listed, p.kind = listed, kind
+	return true
 }
 
 // secret reports whether the value at an index, of the member key, is a secret for

@@ -12,6 +12,11 @@ var phoneWords = newVocabulary("phone phones telephone tel mobile mob cell cellp
 	"telefono teléfono téléphone móvil movil celular portable rufnummer mobil mobilfunk handynummer telefonnummer gsm landline hotline " +
 	"телефон тел моб сотов 电话 電話 电話 手机 手機 携帯 连络 전화 휴대폰 연락처 फोन मोबाइल هاتف جوال موبايل טלפון נייד τηλέφωνο โทร điện")
 
+// idWords say that a number in a telephone number's form is none.
+var idWords = newVocabulary("nhs nino order orders invoice invoices ticket tickets case ref reference tracking shipment parcel serial part sku isbn issn po rma lot " +
+	"batch claim routing isrc imei booking reservation confirmation transaction txn receipt quote patent docket bestellung bestellnummer rechnung " +
+	"auftrag commande facture pedido factura заказ заказа счет 订单 注文 주문")
+
 // How many digits a number has.
 const (
 	minPhone = 7
@@ -25,7 +30,9 @@ func matchPhone(in *input, n *number, g, floor int) (start, end int) {
 	}
 	last := p.lastInternational()
 	if last < 0 {
-		last = p.lastNational()
+		if last = p.lastNational(); last >= 0 && in.introduced(p.start, idWords) {
+			last = -1
+		}
 	}
 	if last < 0 && p.free && g == 0 && (in.introduced(p.start, phoneWords) || isCalled(in.text[:p.start])) {
 		last = p.lastNamed()

@@ -79,13 +79,19 @@ func nameBefore(text string, floor, i int) (name string, at int) {
 
 // isValueName reports whether a name says no more than that a value follows.
 func isValueName(name string) bool {
-	return isAnyOf(name, "value", "val", "v", "default", "data", "content", "text", "stringvalue", "string_value")
+	if n := len(name); n > 5 && name[n-1] == 'e' && strings.EqualFold(name[n-5:], "value") {
+		return true
+	}
+	return isAnyOf(name, "value", "val", "v", "default", "data", "content", "text")
 }
 
 // isNameName is the same of a name's name.
 func isNameName(name string) bool {
+	if n := len(name); n > 4 && name[n-1] == 'e' && name[n-4] == 'N' && strings.HasSuffix(name, "Name") || strings.HasSuffix(name, "_name") {
+		return true // parameterName
+	}
 	return isAnyOf(name, "name", "key", "k", "field", "id", "label", "header", "parameter", "param", "property", "variable", "var", "attribute", "env",
-		"column", "option", "setting")
+		"column", "option", "setting", "type", "kind", "title")
 }
 
 func isAnyOf(name string, list ...string) bool {
@@ -166,10 +172,13 @@ func saidKind(text string, i int) (secretKind, int) {
 		return noSecret, 0
 	}
 	rest := text[i+4:]
-	for _, verb := range []string{" is: ", " is ", " was ", " to ", " = "} {
+	for _, verb := range []string{" is: ", " is ", " was ", " to ", " = ", " -> ", " → "} {
 		if strings.HasPrefix(rest, verb) {
 			return weakSecret, i + 4 + len(verb)
 		}
+	}
+	if strings.HasPrefix(rest, ` "`) || strings.HasPrefix(rest, " '") || strings.HasPrefix(rest, " `") {
+		return weakSecret, i + 5
 	}
 	return noSecret, 0
 }
@@ -262,13 +271,25 @@ func isSecret(s string, kind secretKind) bool {
 		return false
 	}
 	t := traitsOf(s)
-	if isSpelledOut(s, &t) {
+	if isSpelledOut(s, &t) && (kind != weakSecret || t.digits == 0 || t.upper == 0) {
 		return false
 	}
 	if kind == weakSecret {
 		return isPassword(s, &t)
 	}
+	if len(s) >= 24 && t.symbols+t.wide == 0 && t.digits > 0 && t.lower+t.upper > 0 && isAllHex(s) {
+		return true
+	}
 	return len(s) >= 12 && t.random() && (len(s) >= 16 || t.turns >= 3) && t.wide == 0 && !isDate(s)
+}
+
+func isAllHex(s string) bool {
+	for i := range len(s) {
+		if !isHex(s[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // isPassword reports whether a text is a password rather than a word, a number or

@@ -50,6 +50,10 @@ func (t *Tenant) text(name, s string) (Redacted, error) {
 	return t.finish(w, &out, err)
 }
 
+// Under is Text for a text that stands under a name: the name tells a telephone
+// number or a token from another number or word.
+func (t *Tenant) Under(name, s string) (Redacted, error) { return t.text(name, s) }
+
 // Value redacts the value of an attribute: the whole of it where the name is on
 // the key list, else as Text does.
 func (t *Tenant) Value(name, s string) (Redacted, error) {

@@ -8,7 +8,7 @@ import "strings"
 // in connection strings (Server=…;Password=…; host=… password=…) and in curl's
 // -u user:password. The user's name stays. Not: ports, variables, placeholders.
 var urlCredentials = detector{
-	name: "url_credentials", label: "URL_CREDENTIALS", triggers: "@=", pairs: []string{":/", "-u"}, match: matchURLCredentials,
+	name: "url_credentials", label: "URL_CREDENTIALS", triggers: "@=", pairs: []string{":/", "-u", "-p"}, match: matchURLCredentials,
 }
 
 // maxAuthority is how far the @ of a URL is looked for.
@@ -26,6 +26,9 @@ func matchURLCredentials(in *input, floor, i int) (start, end int) {
 		return matchDataSource(text, floor, i)
 	case '=':
 		return matchConnection(in, floor, i)
+	}
+	if text[i] == 'p' {
+		return matchAttached(text, floor, i)
 	}
 	return matchOption(text, floor, i)
 }
@@ -71,7 +74,7 @@ func matchUserInfo(text string, floor, from int) (start, end int) {
 	default:
 		return 0, 0
 	}
-	if start < floor || start >= end || isReference(text[start:end]) {
+	if start < floor || start >= end || isReference(text[start:end]) || text[from] == '[' && isLabelled(text[from+1:]) {
 		return 0, 0
 	}
 	return start, end
@@ -280,6 +283,34 @@ func matchOption(text string, floor, i int) (start, end int) {
 	}
 	if start == 0 || start < floor || end-start < 2 || isReference(text[start:end]) || isDigits(text[at:start-1]) && isDigits(text[start:end]) {
 		return 0, 0 // docker run -u 1000:1000
+	}
+	return start, end
+}
+
+// matchAttached finds the password in mysql's -pPassword and in sshpass -p.
+func matchAttached(text string, floor, i int) (start, end int) {
+	if byteAt(text, i-2) != ' ' {
+		return 0, 0
+	}
+	window := text[max(0, i-64):i]
+	start = i + 1
+	switch {
+	case strings.Contains(window, "sshpass"):
+		if byteAt(text, start) == ' ' {
+			start++
+		}
+	case !strings.Contains(window, "mysql") && !strings.Contains(window, "mariadb"):
+		return 0, 0
+	}
+	if c := byteAt(text, start); c == '"' || c == '\'' {
+		start++
+	}
+	end = start
+	for end < len(text) && end-start < maxName && optionBytes[text[end]] {
+		end++
+	}
+	if start < floor || end-start < 3 || isReference(text[start:end]) {
+		return 0, 0
 	}
 	return start, end
 }

@@ -47,6 +47,7 @@ func TestConfigNamesEveryProblem(t *testing.T) {
 
 func TestAPolicyWithAMistakeIsRefusedWithItsPlace(t *testing.T) {
 	for name, test := range map[string]struct{ policy, want string }{
+		"unknown detector":      {"version: 1\nredaction: {mode: mask, key: 0123456789abcdef0123, detectors: [email, passport]}\n", "passport"},
 		"no retention":          {"version: 1\nredaction: {mode: mask, key: 0123456789abcdef0123, detectors: []}\n", "retention"},
 		"a rule that is none":   {policyHead + "rules: [{name: bad, condition: 'attributes[', message: m}]\n", `rule "bad" does not compile`},
 		"no key":                {strings.Replace(policyHead, `key: "0123456789abcdef0123456789abcdef"`, `key: "${env:STEPTRAIL_NO_SUCH_KEY}"`, 1), "redaction.key"},

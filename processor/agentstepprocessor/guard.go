@@ -2,6 +2,8 @@ package agentstepprocessor
 
 import (
 	"crypto/sha256"
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -14,9 +16,9 @@ import (
 // protector is redaction for one tenant.
 type protector interface {
 	canon.Protector
-	// Text is what may be kept of a text, and how many values were replaced. It
-	// is not ok where the text takes more work than is allowed.
-	Text(s string) (kept string, replaced int, ok bool)
+	// Text is what may be kept of a text under a key, and how many values were
+	// replaced. It is not ok where the text takes more work than is allowed.
+	Text(key, s string) (kept string, replaced int, ok bool)
 	// Secret reports whether a JSON key or attribute name names what must go.
 	Secret(name string) bool
 	// Named is Text for the value of such a name: nothing of it is kept.
@@ -41,7 +43,8 @@ type guard struct {
 	replaced int // values replaced
 	refused  int // values dropped because redaction refused them
 	cut      []canon.CutBody
-	size     int // of the structured value that is looked through, about
+	clean    map[string]struct{} // names of attributes in which nothing was found
+	size     int                 // of the structured value that is looked through, about
 }
 
 func (g *guard) reset() {
@@ -62,7 +65,7 @@ func (g *guard) text(key, s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, string(utf8.RuneError))
 	}
-	kept, replaced, ok := g.protect.Text(s)
+	kept, replaced, ok := g.protect.Text(key, s)
 	g.replaced += replaced
 	if !ok {
 		g.refused++
@@ -154,14 +157,47 @@ func (g *guard) value(key string, v pcommon.Value, depth int) {
 			g.cut = append(g.cut, canon.CutBody{Key: key, Size: len(raw), Hash: sha256.Sum256(raw)})
 			b.FromRaw(raw[:g.maxValue])
 		}
+		g.bytes(key, v)
 		g.size += v.Bytes().Len()
+	case pcommon.ValueTypeInt:
+		if n := v.Int(); n >= minNumber || n <= -minNumber {
+			g.number(key, v, strconv.FormatInt(n, 10))
+		}
+	case pcommon.ValueTypeDouble:
+		if f := v.Double(); math.Abs(f) >= minNumber && f == math.Trunc(f) && math.Abs(f) < 1e20 {
+			g.number(key, v, strconv.FormatFloat(f, 'f', -1, 64))
+		}
+	}
+}
+
+// minNumber is the least number that can be a telephone number or a card.
+const minNumber = 1e7
+
+// number puts a text in the place of a number in which something is found.
+func (g *guard) number(key string, v pcommon.Value, digits string) {
+	if kept := g.text(key, digits); kept != digits {
+		v.SetStr(kept)
+	}
+}
+
+// bytes protects bytes as the text that they may be.
+func (g *guard) bytes(key string, v pcommon.Value) {
+	raw := string(v.Bytes().AsRaw())
+	kept, replaced, ok := g.protect.Text(key, raw)
+	g.replaced += replaced
+	if !ok {
+		g.refused++
+		kept = refusedText
+	}
+	if kept != raw {
+		v.Bytes().FromRaw([]byte(kept))
 	}
 }
 
 func (g *guard) nested(key string, m pcommon.Map, depth int) {
 	good := true
 	for k, e := range m.All() {
-		good = good && goodKey(k)
+		good = good && g.goodKey(k)
 		g.size += len(k)
 		if g.protect.Secret(k) {
 			g.secret(k, e)
@@ -179,7 +215,7 @@ func (g *guard) nested(key string, m pcommon.Map, depth int) {
 func (g *guard) group(m pcommon.Map) int {
 	good := true
 	for k, v := range m.All() {
-		good = good && goodKey(k)
+		good = good && g.goodKey(k)
 		g.attribute(k, v)
 	}
 	if !good {
@@ -208,19 +244,48 @@ func (g *guard) limit(m pcommon.Map) int {
 	return removed
 }
 
-// goodKey tells whether the name of an attribute may stay as it is.
-func goodKey(k string) bool { return len(k) <= maxID && utf8.ValidString(k) }
+// maxClean bounds the names that are remembered.
+const maxClean = 4096
 
-// keys writes names anew that are no valid UTF-8 or too long.
+// goodKey tells whether the name of an attribute may stay as it is. Names are few,
+// so what was found of one is remembered.
+func (g *guard) goodKey(k string) bool {
+	if _, ok := g.clean[k]; ok {
+		return true
+	}
+	if len(k) > maxID || !utf8.ValidString(k) {
+		return false
+	}
+	kept, _, ok := g.protect.Text("", k)
+	if !ok || kept != k {
+		return false
+	}
+	if g.clean == nil || len(g.clean) >= maxClean {
+		g.clean = make(map[string]struct{}, 64)
+	}
+	g.clean[strings.Clone(k)] = struct{}{}
+	return true
+}
+
+// keys writes names anew that are no valid UTF-8, too long, or hold what must not
+// be kept.
 func (g *guard) keys(m pcommon.Map) {
 	var broken []string
 	for k := range m.All() {
-		if !goodKey(k) {
+		if !g.goodKey(k) {
 			broken = append(broken, k)
 		}
 	}
 	for _, k := range broken {
-		dst := m.PutEmpty(g.id("attribute.name", k))
+		name := g.name("", g.id("attribute.name", k))
+		unique := name
+		for n := 2; ; n++ { // masks are equal
+			if _, taken := m.Get(unique); !taken {
+				break
+			}
+			unique = name + "#" + strconv.Itoa(n)
+		}
+		dst := m.PutEmpty(unique)
 		if src, ok := m.Get(k); ok {
 			src.CopyTo(dst)
 		}

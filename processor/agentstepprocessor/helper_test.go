@@ -38,7 +38,7 @@ func sharedFile(t testing.TB, parts ...string) string {
 // policyHead is what every policy must state.
 const policyHead = `
 version: 1
-redaction: {mode: pseudonym, key: "0123456789abcdef0123456789abcdef", detectors: [email], keys: [password, "*_secret"]}
+redaction: {mode: pseudonym, key: "0123456789abcdef0123456789abcdef", detectors: [email, credit_card, iban, phone, us_ssn, ip, jwt, bearer, api_key, private_key, url_credentials], keys: [password, "*_secret"]}
 retention: {act: 400d, human: 400d, think: 90d, read: 90d, content: 30d, findings: 400d, access_log: 400d}
 `
 

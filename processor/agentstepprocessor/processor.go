@@ -79,10 +79,12 @@ func (w *worker) traces(td ptrace.Traces) {
 	td.ResourceSpans().RemoveIf(func(rs ptrace.ResourceSpans) bool {
 		w.resourceSpans = rs
 		w.resource(rs.Resource(), defaultTenant)
+		rs.SetSchemaUrl(w.schema(rs.SchemaUrl()))
 		rs.ScopeSpans().RemoveIf(func(ss ptrace.ScopeSpans) bool {
 			w.scopeSpans = ss
 			name := ss.Scope().Name()
 			w.scope(ss.Scope())
+			ss.SetSchemaUrl(w.schema(ss.SchemaUrl()))
 			w.counts.spans += int64(ss.Spans().Len())
 			ss.Spans().RemoveIf(w.isBad)
 			for _, span := range ss.Spans().All() {
@@ -116,8 +118,10 @@ func (w *worker) isBad(span ptrace.Span) bool {
 func (w *worker) logs(ld plog.Logs) {
 	for _, rl := range ld.ResourceLogs().All() {
 		w.resource(rl.Resource(), defaultTenant)
+		rl.SetSchemaUrl(w.schema(rl.SchemaUrl()))
 		for _, sl := range rl.ScopeLogs().All() {
 			w.scope(sl.Scope())
+			sl.SetSchemaUrl(w.schema(sl.SchemaUrl()))
 			for i, lr := range sl.LogRecords().All() {
 				if rec := w.logRecord(lr, i); rec != nil {
 					w.batch.addLog(&w.reader, lr)

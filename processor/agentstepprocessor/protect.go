@@ -59,8 +59,8 @@ func (p *tenantProtector) Hash(d canon.Domain, form []byte) agent.Digest {
 }
 
 // Text redacts any other text.
-func (p *tenantProtector) Text(s string) (string, int, bool) {
-	r, err := p.tenant.Text(s)
+func (p *tenantProtector) Text(key, s string) (string, int, bool) {
+	r, err := p.tenant.Under(key, s)
 	return r.Stored, r.Count, err == nil
 }
 

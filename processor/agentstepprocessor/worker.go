@@ -54,10 +54,18 @@ func (w *worker) resource(res pcommon.Resource, tenant string) {
 func (w *worker) scope(scope pcommon.InstrumentationScope) {
 	w.guard.reset()
 	w.counts.dropped[dropAttributes] += int64(w.guard.group(scope.Attributes()))
-	scope.SetName(valid(scope.Name()))
-	scope.SetVersion(valid(scope.Version()))
+	scope.SetName(w.guard.name("scope.name", valid(scope.Name())))
+	scope.SetVersion(w.guard.name("scope.version", valid(scope.Version())))
 	w.countGuard()
 	w.reader.Scope(scope)
+}
+
+// schema protects the URL of a schema.
+func (w *worker) schema(url string) string {
+	w.guard.reset()
+	url = w.guard.name("schema_url", url)
+	w.countGuard()
+	return url
 }
 
 // countGuard counts what the guard did to a group that has no row of its own.
@@ -101,10 +109,12 @@ func (w *worker) protectSpan(span ptrace.Span) {
 	at := span.Attributes()
 	drop, broken := false, false
 	for k, v := range at.All() {
-		broken = broken || !goodKey(k)
+		broken = broken || !g.goodKey(k)
 		switch treatmentOf(k) {
 		case keepID:
 			w.id(k, v)
+		case keepLabel:
+			w.label(k, v)
 		case keepKey:
 			w.rewrite(k, v, g.protect.Key)
 		case keepTarget:
@@ -175,7 +185,8 @@ type treatment uint8
 
 const (
 	redacted   treatment = iota // as any text
-	keepID                      // an id, name or enum that the analysis needs: kept
+	keepID                      // an id that the analysis needs: kept
+	keepLabel                   // a name or enum: as any text, and no longer than an id
 	keepKey                     // an idempotency key: as the policy says
 	keepTarget                  // a target: as the policy says
 	content                     // messages, arguments, results
@@ -191,10 +202,11 @@ func treatmentOf(k string) treatment {
 			return keepTarget
 		case canon.ArgumentsHash, canon.ResultHash:
 			return stated
-		case canon.RunID, canon.RunParentID, canon.RunOutcome, canon.TaskType, canon.ScenarioID, canon.StepID, canon.StepKind,
-			canon.ToolEffect, canon.GateDecision, canon.Outcome, canon.OnUnknown, canon.ReconcileResult, canon.HumanDecision,
-			canon.ContextHash, canon.PromptVersion, canon.Reconciles:
+		case canon.RunID, canon.RunParentID, canon.StepID, canon.ContextHash, canon.Reconciles:
 			return keepID
+		case canon.RunOutcome, canon.TaskType, canon.ScenarioID, canon.StepKind, canon.ToolEffect, canon.GateDecision, canon.Outcome, canon.OnUnknown,
+			canon.ReconcileResult, canon.HumanDecision, canon.PromptVersion:
+			return keepLabel
 		}
 		return redacted
 	}
@@ -203,10 +215,11 @@ func treatmentOf(k string) treatment {
 		return content
 	case canon.HTTPKeyHeader:
 		return keepKey
-	case canon.OperationName, canon.ProviderName, canon.RequestModel, canon.ResponseModel, canon.ResponseID, canon.AgentName,
-		canon.AgentID, canon.ToolName, canon.ToolType, canon.ToolCallID, canon.HTTPMethod, canon.PromptName, canon.ServiceName,
-		canon.ServiceInstanceID, canon.DBOperation, canon.DBSystem:
+	case canon.ResponseID, canon.AgentID, canon.ToolCallID, canon.ServiceInstanceID:
 		return keepID
+	case canon.OperationName, canon.ProviderName, canon.RequestModel, canon.ResponseModel, canon.AgentName, canon.ToolName, canon.ToolType,
+		canon.HTTPMethod, canon.PromptName, canon.ServiceName, canon.DBOperation, canon.DBSystem:
+		return keepLabel
 	}
 	return redacted
 }
@@ -217,6 +230,18 @@ func (w *worker) id(k string, v pcommon.Value) {
 	}
 	if s := v.Str(); len(s) > maxID || !utf8.ValidString(s) {
 		v.SetStr(w.guard.id(k, s))
+	}
+}
+
+// label protects a name or enum.
+func (w *worker) label(k string, v pcommon.Value) {
+	if v.Type() != pcommon.ValueTypeStr {
+		w.guard.attribute(k, v)
+		return
+	}
+	s := v.Str()
+	if kept := w.guard.name(k, w.guard.id(k, s)); kept != s {
+		v.SetStr(kept)
 	}
 }
 
@@ -317,7 +342,9 @@ func (w *worker) logRecord(lr plog.LogRecord, ordinal int) *canon.Record {
 	canon.StripLog(lr)
 	kind := dialect.NormalizeLog(lr)
 	w.analyzer.Begin(w.tenant, g.protect, 0)
+	good := true
 	for k, v := range at.All() {
+		good = good && g.goodKey(k)
 		switch treatmentOf(k) {
 		case content:
 			if kind == dialect.LogOther {
@@ -327,14 +354,19 @@ func (w *worker) logRecord(lr plog.LogRecord, ordinal int) *canon.Record {
 			w.content(k, v)
 		case keepID:
 			w.id(k, v)
+		case keepLabel:
+			w.label(k, v)
 		default:
 			g.attribute(k, v)
 		}
 	}
+	if !good {
+		g.keys(at)
+	}
 	w.counts.dropped[dropAttributes] += int64(g.limit(at))
 	g.value("body", lr.Body(), 0)
 	lr.SetSeverityText(g.name("severity_text", lr.SeverityText()))
-	lr.SetEventName(valid(lr.EventName()))
+	lr.SetEventName(g.name("event_name", valid(lr.EventName())))
 	w.countGuard()
 	w.counts.logs++
 	if kind == dialect.LogOther || lr.TraceID().IsEmpty() {
