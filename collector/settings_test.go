@@ -27,6 +27,11 @@ var variables = []struct {
 		"processors::agentstep::data_dir":                 "/var/lib/steptrail",
 	}},
 	{"STEPTRAIL_CLICKHOUSE_DSN", "clickhouse://db:9000/steptrail", map[string]any{"extensions::agentstorage::dsn": "clickhouse://db:9000/steptrail"}},
+	{"STEPTRAIL_CLICKHOUSE_USER", "ingest", map[string]any{"extensions::agentstorage::username": "ingest"}},
+	{"STEPTRAIL_CLICKHOUSE_PASSWORD", "hunter2", map[string]any{"extensions::agentstorage::password": "hunter2"}},
+	{"STEPTRAIL_CLICKHOUSE_PASSWORD_FILE", "/run/pw", map[string]any{"extensions::agentstorage::password_file": "/run/pw"}},
+	{"STEPTRAIL_CLICKHOUSE_CA_FILE", "/run/ca.pem", map[string]any{"extensions::agentstorage::ca_file": "/run/ca.pem"}},
+	{"STEPTRAIL_CLICKHOUSE_CLUSTER", "main", map[string]any{"extensions::agentstorage::cluster": "main"}},
 	{"STEPTRAIL_POLICY_FILE", "/etc/steptrail/policy.yaml", map[string]any{
 		"processors::agentstep::policy_file":     "/etc/steptrail/policy.yaml",
 		"extensions::agentanalyzer::policy_file": "/etc/steptrail/policy.yaml",

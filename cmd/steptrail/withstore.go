@@ -23,12 +23,20 @@ import (
 // storeFlags say which store a subcommand works on; the defaults are those of
 // serve's built-in config.
 type storeFlags struct {
-	dsn     string
-	dataDir string
+	dsn          string
+	username     string
+	passwordFile string
+	caFile       string
+	cluster      string
+	dataDir      string
 }
 
 func (f *storeFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dsn, "dsn", fromEnv("STEPTRAIL_CLICKHOUSE_DSN", agentstorageextension.Embedded), "the `store`: embedded, clickhouse://…, http://… or https://…; a password is better kept in STEPTRAIL_CLICKHOUSE_DSN")
+	cmd.Flags().StringVar(&f.username, "user", os.Getenv("STEPTRAIL_CLICKHOUSE_USER"), "`user` of a server; the default comes from STEPTRAIL_CLICKHOUSE_USER, its password from STEPTRAIL_CLICKHOUSE_PASSWORD")
+	cmd.Flags().StringVar(&f.passwordFile, "password-file", os.Getenv("STEPTRAIL_CLICKHOUSE_PASSWORD_FILE"), "`file` with the password; the default comes from STEPTRAIL_CLICKHOUSE_PASSWORD_FILE")
+	cmd.Flags().StringVar(&f.caFile, "ca-file", os.Getenv("STEPTRAIL_CLICKHOUSE_CA_FILE"), "PEM `file` of the authorities of a server's certificate; the default comes from STEPTRAIL_CLICKHOUSE_CA_FILE")
+	cmd.Flags().StringVar(&f.cluster, "cluster", os.Getenv("STEPTRAIL_CLICKHOUSE_CLUSTER"), "`name` of the cluster that the tables are spread over; the default comes from STEPTRAIL_CLICKHOUSE_CLUSTER")
 	cmd.Flags().StringVar(&f.dataDir, "data-dir", fromEnv("STEPTRAIL_DATA_DIR", "./steptrail-data"), "`folder` of the embedded engine's data; the default comes from STEPTRAIL_DATA_DIR")
 	cmd.Flags().Lookup("dsn").DefValue = "STEPTRAIL_CLICKHOUSE_DSN, else embedded" // may hold a password
 }
@@ -50,6 +58,8 @@ func (f *storeFlags) with(ctx context.Context, do func(context.Context, *store.S
 	factory := agentstorageextension.NewFactory()
 	cfg := factory.CreateDefaultConfig().(*agentstorageextension.Config) //nolint:forcetypeassert // the factory's own
 	cfg.DSN, cfg.DataDir, cfg.Migrate = configopaque.String(f.dsn), f.dataDir, true
+	cfg.Username, cfg.PasswordFile, cfg.CAFile, cfg.Cluster = f.username, f.passwordFile, f.caFile, f.cluster
+	cfg.Password = configopaque.String(os.Getenv("STEPTRAIL_CLICKHOUSE_PASSWORD"))
 	if err := cfg.Validate(); err != nil {
 		return err
 	}

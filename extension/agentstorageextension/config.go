@@ -3,7 +3,9 @@ package agentstorageextension
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -21,12 +23,26 @@ type Config struct {
 	// DSN is where the tables are: embedded, or a ClickHouse server as
 	// clickhouse://, http:// or https://. It may hold a password.
 	DSN configopaque.String `mapstructure:"dsn"`
+	// Username and Password sign in to a server, where the DSN holds neither.
+	Username string              `mapstructure:"username"`
+	Password configopaque.String `mapstructure:"password"`
+	// PasswordFile holds the password instead; a line break at its end is no
+	// part of it. It is read at start.
+	PasswordFile string `mapstructure:"password_file"`
+	// CAFile is a PEM file with the authorities that a server's certificate may
+	// be signed by, instead of those of the system.
+	CAFile string `mapstructure:"ca_file"`
+	// CertFile and KeyFile are PEM files with the certificate that is shown to
+	// the server.
+	CertFile string `mapstructure:"cert_file"`
+	KeyFile  string `mapstructure:"key_file"`
 	// DataDir is the folder in which the embedded engine keeps its data, below
 	// engine/. It is not used with a server.
 	DataDir string `mapstructure:"data_dir"`
 	// Database holds the tables and is created where it is missing.
 	Database string `mapstructure:"database"`
-	// Cluster makes the tables replicated ones on the cluster of this name.
+	// Cluster makes the tables replicated ones on the cluster of this name, each
+	// behind a front over all its shards.
 	Cluster string `mapstructure:"cluster"`
 	// Migrate brings the tables to the newest version at start. Without it they
 	// must be there.
@@ -62,19 +78,20 @@ func (c *Config) Validate() error {
 		if c.DataDir == "" {
 			errs = append(errs, errors.New("data_dir must be set with dsn embedded"))
 		}
+		errs = append(errs, c.serverOnly()...)
 	default:
-		if _, err := c.options(); err != nil {
+		opts, err := c.options()
+		if err != nil {
 			errs = append(errs, fmt.Errorf("dsn: %w", err))
+			break
 		}
+		errs = append(errs, c.checkAccess(opts)...)
 	}
 	if !name.MatchString(c.Database) {
 		errs = append(errs, fmt.Errorf("database is %q, must be letters, digits and underscores", c.Database))
 	}
 	if c.Cluster != "" && !name.MatchString(c.Cluster) {
 		errs = append(errs, fmt.Errorf("cluster is %q, must be letters, digits and underscores", c.Cluster))
-	}
-	if c.Cluster != "" && c.embedded() {
-		errs = append(errs, errors.New("cluster needs a server: the embedded engine is a single one"))
 	}
 	if c.Engine.MaxMemoryMiB < minMemoryMiB {
 		errs = append(errs, fmt.Errorf("engine::max_memory_mib is %d, must be at least %d", c.Engine.MaxMemoryMiB, minMemoryMiB))
@@ -99,17 +116,30 @@ func (c *Config) options() (*clickhouse.Options, error) {
 	default:
 		return nil, fmt.Errorf("scheme %q, want clickhouse, http or https", scheme)
 	}
-	opts, err := clickhouse.ParseDSN(string(c.DSN))
+	opts, err := clickhouse.ParseDSN(encrypted(string(c.DSN)))
 	if err != nil {
-		return nil, errors.New("not a ClickHouse address: want scheme://[user:password@]host:port[/database][?option=value]")
+		return nil, errors.New("not a ClickHouse address: want scheme://[user:password@]host:port[,host:port…][/database][?option=value]")
 	}
-	if len(opts.Addr) == 0 || opts.Addr[0] == "" {
-		return nil, errors.New("no host")
+	if len(opts.Addr) == 0 || slices.Contains(opts.Addr, "") {
+		return nil, errors.New("no host, or an empty one between commas")
 	}
 	if !name.MatchString(c.database(opts)) {
 		return nil, errors.New("the database's name must be letters, digits and underscores")
 	}
 	return opts, nil
+}
+
+// encrypted says secure=true for https, as the client wants it said.
+func encrypted(dsn string) string {
+	u, err := url.Parse(dsn)
+	if err != nil || u.Scheme != "https" || u.Query().Has("secure") {
+		return dsn
+	}
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += "secure=true"
+	return u.String()
 }
 
 // database is the one of the config, unless only the DSN names one.

@@ -109,6 +109,9 @@ func (s *storage) connect(ctx context.Context, log *slog.Logger) (*clickhouse.Op
 		if err != nil {
 			return nil, "", fmt.Errorf("dsn: %w", err)
 		}
+		if err := s.cfg.access(opts); err != nil {
+			return nil, "", err
+		}
 		return opts, s.cfg.database(opts), nil
 	}
 	e, err := s.start(ctx, engine.Config{

@@ -15,9 +15,10 @@ type settings map[string]int
 // parts are rewritten, on every replica.
 var waitMutation = settings{"mutations_sync": 2}
 
-// exec runs a statement that answers with nothing: INSERT … SELECT, ALTER.
+// exec runs a statement that answers with nothing: INSERT … SELECT, ALTER. In a
+// cluster an ALTER goes to the tables behind the front, on all servers.
 func (s *Store) exec(ctx context.Context, sql string, p params, set settings) error {
-	return s.wire.exec(ctx, sql, p, set)
+	return s.wire.exec(ctx, onCluster(sql, s.cfg.Cluster), p, set)
 }
 
 func (t *httpTransport) exec(ctx context.Context, sql string, p params, set settings) error {

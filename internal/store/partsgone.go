@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/steptrail/steptrail/schema"
 )
 
 // replaceAll puts constants of this program in the place of marks.
@@ -35,8 +37,12 @@ func (s *Store) ServerTime(ctx context.Context) (int64, error) {
 // power cut finds either them or their successors whole; while an erasure waits
 // it is 35 s, which is what systems take to write files out.
 func (s *Store) PartsGone(ctx context.Context, until int64) (bool, error) {
-	p := params{}.texts("tables", erasedTables()).number("until", until)
-	n, err := (&Reader{store: s}).count(ctx, string(sqlInactiveParts), p)
+	var tables []string
+	for _, name := range erasedTables() {
+		tables = append(tables, schema.Local(name, s.cfg.Cluster))
+	}
+	p := params{}.texts("tables", tables).number("until", until)
+	n, err := (&Reader{store: s}).count(ctx, replaceAll(string(sqlInactiveParts), "/* parts */", partsOf(s.cfg.Cluster)), p)
 	if err != nil {
 		return false, fmt.Errorf("look for replaced parts: %w", err)
 	}

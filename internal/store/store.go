@@ -13,7 +13,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,7 +21,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/pressly/goose/v3"
 
 	"github.com/steptrail/steptrail/schema"
 )
@@ -67,8 +65,11 @@ func Open(_ context.Context, opts *clickhouse.Options, cfg Config) (*Store, erro
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	if _, err := schema.Migrations(cfg.Cluster); err != nil {
+	if _, err := schema.Migrations(cfg.Database, cfg.Cluster); err != nil {
 		return nil, err
+	}
+	if cfg.Cluster != "" {
+		opts = withClusterSettings(opts)
 	}
 	o := withDatabase(opts, cfg.Database)
 	o.DialStrategy = dialBare
@@ -121,46 +122,3 @@ func (s *Store) Close() error {
 // NewBatch gives an empty batch that leaves out messages that were stored since
 // the process started.
 func (s *Store) NewBatch() *Batch { return newBatch(s.stored) }
-
-// Migrate creates the database and brings the tables to the newest version. It
-// may be repeated, also after it failed half way or beside another one.
-func (s *Store) Migrate(ctx context.Context) error {
-	if err := s.createDatabase(ctx); err != nil {
-		return fmt.Errorf("create database %s: %w", s.cfg.Database, err)
-	}
-	fsys, err := schema.Migrations(s.cfg.Cluster)
-	if err != nil {
-		return err
-	}
-	db := clickhouse.OpenDB(withDatabase(s.opts, s.cfg.Database))
-	defer func() { _ = db.Close() }()
-	provider, err := goose.NewProvider(goose.DialectClickHouse, db, fsys, goose.WithSlog(s.cfg.Logger))
-	if err != nil {
-		return fmt.Errorf("migrations: %w", err)
-	}
-	done, err := provider.Up(ctx)
-	if err != nil {
-		return fmt.Errorf("migrate: %w", err)
-	}
-	if len(done) > 0 {
-		s.cfg.Logger.InfoContext(ctx, "store migrated", "database", s.cfg.Database, "migrations", len(done))
-	}
-	return nil
-}
-
-func (s *Store) createDatabase(ctx context.Context) error {
-	db := clickhouse.OpenDB(withDatabase(s.opts, ""))
-	defer func() { _ = db.Close() }()
-	return createDatabase(ctx, db, s.cfg.Database, s.cfg.Cluster)
-}
-
-// createDatabase runs the one statement that no parameter can carry: both names
-// are checked to be plain identifiers.
-func createDatabase(ctx context.Context, db *sql.DB, database, cluster string) error {
-	statement := "CREATE DATABASE IF NOT EXISTS `" + database + "`" //nolint:gosec // a checked identifier
-	if cluster != "" {
-		statement += " ON CLUSTER `" + cluster + "`"
-	}
-	_, err := db.ExecContext(ctx, statement)
-	return err
-}

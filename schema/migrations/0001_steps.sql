@@ -3,7 +3,7 @@
 -- row; until a merge both are there, so every read is by distinct span.
 -- +goose ENVSUB ON
 -- +goose Up
-CREATE TABLE IF NOT EXISTS steps ${STEPTRAIL_ON_CLUSTER:-}
+CREATE TABLE IF NOT EXISTS steps${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     unit                   String,
@@ -129,3 +129,6 @@ PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, unit, started_at, trace_id, span_id)
 TTL expires_at
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, index_granularity = 2048;
+
+CREATE TABLE IF NOT EXISTS steps ${STEPTRAIL_ON_CLUSTER:-} AS steps${STEPTRAIL_LOCAL:-}
+ENGINE = Distributed('${STEPTRAIL_CLUSTER:-default}', '${STEPTRAIL_DATABASE:-steptrail}', 'steps${STEPTRAIL_LOCAL:-}', cityHash64(tenant, unit));

@@ -2,7 +2,7 @@
 -- and lives as long as the longest step that refers to it.
 -- +goose ENVSUB ON
 -- +goose Up
-CREATE TABLE IF NOT EXISTS message_facts ${STEPTRAIL_ON_CLUSTER:-}
+CREATE TABLE IF NOT EXISTS message_facts${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     unit                   String,
@@ -34,3 +34,6 @@ PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, unit, hash)
 TTL expires_at
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, index_granularity = 4096;
+
+CREATE TABLE IF NOT EXISTS message_facts ${STEPTRAIL_ON_CLUSTER:-} AS message_facts${STEPTRAIL_LOCAL:-}
+ENGINE = Distributed('${STEPTRAIL_CLUSTER:-default}', '${STEPTRAIL_DATABASE:-steptrail}', 'message_facts${STEPTRAIL_LOCAL:-}', cityHash64(tenant, unit));

@@ -2,7 +2,7 @@
 -- call ids asked, executed and answered, checkpoints.
 -- +goose ENVSUB ON
 -- +goose Up
-CREATE TABLE IF NOT EXISTS unit_keys ${STEPTRAIL_ON_CLUSTER:-}
+CREATE TABLE IF NOT EXISTS unit_keys${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     token                  String,
@@ -18,3 +18,6 @@ PRIMARY KEY (tenant, token)
 ORDER BY (tenant, token, started_at, unit, role, service)
 TTL expires_at
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, index_granularity = 2048;
+
+CREATE TABLE IF NOT EXISTS unit_keys ${STEPTRAIL_ON_CLUSTER:-} AS unit_keys${STEPTRAIL_LOCAL:-}
+ENGINE = Distributed('${STEPTRAIL_CLUSTER:-default}', '${STEPTRAIL_DATABASE:-steptrail}', 'unit_keys${STEPTRAIL_LOCAL:-}', cityHash64(tenant, unit));

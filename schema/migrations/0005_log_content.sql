@@ -2,7 +2,7 @@
 -- messages, what the rules need of it in message_facts.
 -- +goose ENVSUB ON
 -- +goose Up
-CREATE TABLE IF NOT EXISTS log_content ${STEPTRAIL_ON_CLUSTER:-}
+CREATE TABLE IF NOT EXISTS log_content${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     trace_id               FixedString(16),
@@ -22,3 +22,6 @@ PRIMARY KEY (tenant, trace_id, span_id)
 ORDER BY (tenant, trace_id, span_id, position, output, hash)
 TTL expires_at
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1;
+
+CREATE TABLE IF NOT EXISTS log_content ${STEPTRAIL_ON_CLUSTER:-} AS log_content${STEPTRAIL_LOCAL:-}
+ENGINE = Distributed('${STEPTRAIL_CLUSTER:-default}', '${STEPTRAIL_DATABASE:-steptrail}', 'log_content${STEPTRAIL_LOCAL:-}', cityHash64(tenant, unit));

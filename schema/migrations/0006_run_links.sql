@@ -2,7 +2,7 @@
 -- evidence took them apart.
 -- +goose ENVSUB ON
 -- +goose Up
-CREATE TABLE IF NOT EXISTS run_links ${STEPTRAIL_ON_CLUSTER:-}
+CREATE TABLE IF NOT EXISTS run_links${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     unit                   String,
@@ -17,3 +17,6 @@ PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, unit, run)
 TTL expires_at
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, deduplicate_merge_projection_mode = 'rebuild';
+
+CREATE TABLE IF NOT EXISTS run_links ${STEPTRAIL_ON_CLUSTER:-} AS run_links${STEPTRAIL_LOCAL:-}
+ENGINE = Distributed('${STEPTRAIL_CLUSTER:-default}', '${STEPTRAIL_DATABASE:-steptrail}', 'run_links${STEPTRAIL_LOCAL:-}', cityHash64(tenant, unit));

@@ -2,7 +2,7 @@
 -- that of its run's newest row in runs: a sweep writes all attempts of a run.
 -- +goose ENVSUB ON
 -- +goose Up
-CREATE TABLE IF NOT EXISTS attempts ${STEPTRAIL_ON_CLUSTER:-}
+CREATE TABLE IF NOT EXISTS attempts${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     unit                   String,
@@ -53,3 +53,6 @@ PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, unit, started_at, trace_id, span_id, part, call_id)
 TTL expires_at
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, deduplicate_merge_projection_mode = 'rebuild';
+
+CREATE TABLE IF NOT EXISTS attempts ${STEPTRAIL_ON_CLUSTER:-} AS attempts${STEPTRAIL_LOCAL:-}
+ENGINE = Distributed('${STEPTRAIL_CLUSTER:-default}', '${STEPTRAIL_DATABASE:-steptrail}', 'attempts${STEPTRAIL_LOCAL:-}', cityHash64(tenant, unit));

@@ -2,7 +2,7 @@
 -- done to a target, and what was done under a key.
 -- +goose ENVSUB ON
 -- +goose Up
-CREATE TABLE IF NOT EXISTS acts ${STEPTRAIL_ON_CLUSTER:-}
+CREATE TABLE IF NOT EXISTS acts${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     target                 String,
@@ -33,3 +33,6 @@ PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, target, started_at, trace_id, span_id, part)
 TTL expires_at
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, index_granularity = 4096;
+
+CREATE TABLE IF NOT EXISTS acts ${STEPTRAIL_ON_CLUSTER:-} AS acts${STEPTRAIL_LOCAL:-}
+ENGINE = Distributed('${STEPTRAIL_CLUSTER:-default}', '${STEPTRAIL_DATABASE:-steptrail}', 'acts${STEPTRAIL_LOCAL:-}', cityHash64(tenant, unit));

@@ -2,7 +2,7 @@
 -- where later evidence took the run into another one.
 -- +goose ENVSUB ON
 -- +goose Up
-CREATE TABLE IF NOT EXISTS runs ${STEPTRAIL_ON_CLUSTER:-}
+CREATE TABLE IF NOT EXISTS runs${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     run                    String,
@@ -67,3 +67,6 @@ PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, run)
 TTL expires_at
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1, index_granularity = 2048;
+
+CREATE TABLE IF NOT EXISTS runs ${STEPTRAIL_ON_CLUSTER:-} AS runs${STEPTRAIL_LOCAL:-}
+ENGINE = Distributed('${STEPTRAIL_CLUSTER:-default}', '${STEPTRAIL_DATABASE:-steptrail}', 'runs${STEPTRAIL_LOCAL:-}', cityHash64(tenant, run));

@@ -2,7 +2,7 @@
 -- sweep; the newest version counts.
 -- +goose ENVSUB ON
 -- +goose Up
-CREATE TABLE IF NOT EXISTS findings ${STEPTRAIL_ON_CLUSTER:-}
+CREATE TABLE IF NOT EXISTS findings${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     run                    String,
@@ -35,3 +35,6 @@ PARTITION BY toMonday(expires_at)
 ORDER BY (tenant, run, id)
 TTL expires_at
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1;
+
+CREATE TABLE IF NOT EXISTS findings ${STEPTRAIL_ON_CLUSTER:-} AS findings${STEPTRAIL_LOCAL:-}
+ENGINE = Distributed('${STEPTRAIL_CLUSTER:-default}', '${STEPTRAIL_DATABASE:-steptrail}', 'findings${STEPTRAIL_LOCAL:-}', cityHash64(tenant, run));

@@ -3,7 +3,7 @@
 -- these the newest.
 -- +goose ENVSUB ON
 -- +goose Up
-CREATE TABLE IF NOT EXISTS holds ${STEPTRAIL_ON_CLUSTER:-}
+CREATE TABLE IF NOT EXISTS holds${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     id                     FixedString(16),
@@ -23,3 +23,6 @@ CREATE TABLE IF NOT EXISTS holds ${STEPTRAIL_ON_CLUSTER:-}
 ENGINE = ${STEPTRAIL_REPLICATED:-}MergeTree
 ORDER BY (tenant, id, at)
 SETTINGS non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1;
+
+CREATE TABLE IF NOT EXISTS holds ${STEPTRAIL_ON_CLUSTER:-} AS holds${STEPTRAIL_LOCAL:-}
+ENGINE = Distributed('${STEPTRAIL_CLUSTER:-default}', '${STEPTRAIL_DATABASE:-steptrail}', 'holds${STEPTRAIL_LOCAL:-}', cityHash64(tenant, id));

@@ -3,7 +3,7 @@
 -- which runs it stands for; subject_digest stays.
 -- +goose ENVSUB ON
 -- +goose Up
-CREATE TABLE IF NOT EXISTS erasures ${STEPTRAIL_ON_CLUSTER:-}
+CREATE TABLE IF NOT EXISTS erasures${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
 (
     tenant                 LowCardinality(String),
     id                     FixedString(16),
@@ -22,3 +22,6 @@ CREATE TABLE IF NOT EXISTS erasures ${STEPTRAIL_ON_CLUSTER:-}
 ENGINE = ${STEPTRAIL_REPLICATED:-}MergeTree
 ORDER BY (tenant, id, at)
 SETTINGS non_replicated_deduplication_window = 1000, default_compression_codec = 'ZSTD(1)', auto_statistics_types = '', ratio_of_defaults_for_sparse_serialization = 1;
+
+CREATE TABLE IF NOT EXISTS erasures ${STEPTRAIL_ON_CLUSTER:-} AS erasures${STEPTRAIL_LOCAL:-}
+ENGINE = Distributed('${STEPTRAIL_CLUSTER:-default}', '${STEPTRAIL_DATABASE:-steptrail}', 'erasures${STEPTRAIL_LOCAL:-}', cityHash64(tenant, id));
