@@ -29,6 +29,8 @@ type memory struct {
 	written  []agent.Summary   // by a sweep
 	taken    map[string]string // runs that were taken into others
 	pending  []string          // units that changed since
+	figures  []agent.StatsRow  // what Stats gives
+	asked    agent.StatsFilter // what Stats was asked for last
 	arrival  int64
 	fail     error // what every call returns
 	failMark error // what MarkSettled returns

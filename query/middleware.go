@@ -11,51 +11,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.uber.org/zap"
 )
-
-// metrics of the server. Labels are bounded: routes are templates, methods those
-// that are routed.
-type metrics struct {
-	requests *prometheus.CounterVec
-	duration *prometheus.HistogramVec
-	inFlight prometheus.Gauge
-	panics   prometheus.Counter
-	fresh    prometheus.Counter
-}
-
-func newMetrics(r *prometheus.Registry) (*metrics, error) {
-	m := &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "steptrail_http_requests_total", Help: "Requests answered, by route, method and status.",
-		}, []string{"route", "method", "status"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "steptrail_http_request_duration_seconds", Help: "Time until the answer was written, by route.",
-			Buckets:                     []float64{.005, .025, .1, .25, 1, 2.5, 10, 60},
-			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100, NativeHistogramMinResetDuration: time.Hour,
-		}, []string{"route"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "steptrail_http_requests_in_flight", Help: "Requests being answered."}),
-		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "steptrail_http_panics_total", Help: "Requests that ended in a panic."}),
-		fresh: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "steptrail_query_runs_derived_total", Help: "Runs derived for a list because they changed after their summary was written.",
-		}),
-	}
-	var errs []error
-	for _, c := range []prometheus.Collector{
-		m.requests, m.duration, m.inFlight, m.panics, m.fresh,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	} {
-		if err := r.Register(c); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("register metrics: %w", err)
-	}
-	return m, nil
-}
 
 // route is the template of the request's route, a label of few values.
 func route(c *gin.Context) string {

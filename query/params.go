@@ -34,6 +34,7 @@ var parameters = map[string][]string{
 	"/api/v1/findings/:finding_id": {},
 	"/api/v1/unknowns":             {"run_id", "tool", "agent", "target", "status", "limit", "cursor"},
 	resolutionRoute:                {},
+	statsRoute:                     {"from", "to", "by", "bucket", "agent", "task_type", "tool", "model"},
 	holdsRoute:                     {"status", "limit", "cursor"},
 	holdRoute:                      {},
 	erasuresRoute:                  {},

@@ -73,6 +73,12 @@ type UnknownSettler interface {
 	MarkSettled(ctx context.Context, f agent.Finding, unit string) error
 }
 
+// StatsReader reads figures over many runs.
+type StatsReader interface {
+	// Stats gives the figures in the order of bucket and group.
+	Stats(ctx context.Context, what agent.Statistic, f agent.StatsFilter) ([]agent.StatsRow, error)
+}
+
 // Custodian keeps what people ask of the store beside reading it. It is carried
 // out afterwards.
 type Custodian interface {
@@ -96,6 +102,7 @@ type Reader interface {
 	FindingReader
 	UnknownReader
 	UnknownSettler
+	StatsReader
 	Custodian
 }
 

@@ -85,6 +85,11 @@ func (r reader) Resolutions(ctx context.Context, units []string) ([]agent.Resolu
 	return said, classify(err)
 }
 
+func (r reader) Stats(ctx context.Context, what agent.Statistic, f agent.StatsFilter) ([]agent.StatsRow, error) {
+	rows, err := r.store.Stats(ctx, what, f)
+	return rows, classify(err)
+}
+
 func (r reader) AddResolution(ctx context.Context, rec *agent.ResolutionRecord) error {
 	return classify(r.store.AddResolution(ctx, rec))
 }

@@ -13,7 +13,8 @@ func (b *builder) conclude(r *Run) {
 	if !r.Paused {
 		r.Paused = b.rootPaused(r, last)
 	}
-	if r.Outcome == RunOutcomeUnset {
+	r.Stated = r.Outcome != RunOutcomeUnset
+	if !r.Stated {
 		r.Outcome = b.inferredOutcome(r)
 	}
 	r.AttemptsVisible = attemptsVisible(r)

@@ -14,6 +14,7 @@ type Run struct {
 	Scenario string
 
 	Outcome    RunOutcome // as stated, else by the rules of the design's section 6; unset = unstated
+	Stated     bool       // a span states the outcome
 	Escalation string
 	RootSeen   bool
 	RootEnded  bool

@@ -20,7 +20,7 @@ func Summarise(r *Run, findings []Finding, at SummaryTime) Summary {
 	s := Summary{
 		Tenant: r.Tenant, RunID: r.ID, IDSource: r.IDSource, Parent: r.Parent, Session: r.Session, Agent: r.Agent,
 		TaskType: r.TaskType, User: r.User, Scenario: r.Scenario,
-		Status: StatusOf(r, at), Outcome: r.Outcome, Escalation: r.Escalation, Started: r.Started, Ended: r.Ended,
+		Status: StatusOf(r, at), Outcome: r.Outcome, Stated: r.Stated, Escalation: r.Escalation, Started: r.Started, Ended: r.Ended,
 		Counts: CountsOf(r), Models: r.Models, PromptVersions: r.PromptVersions, Traces: r.Traces,
 		Findings: map[string]int64{}, PolicyHash: r.PolicyHash, RootSeen: r.RootSeen, DroppedAttributes: r.DroppedAttributes,
 		CallsNotSeen: int64(r.CallsNotSeen), AttemptsVisible: r.AttemptsVisible, ArgumentsRecorded: r.ArgumentsRecorded,

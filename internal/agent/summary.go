@@ -53,6 +53,7 @@ type Summary struct {
 
 	Status     RunStatus
 	Outcome    RunOutcome // unset is "unstated"
+	Stated     bool       // a span states the outcome
 	Escalation string
 	Started    int64 // Unix nanoseconds
 	Ended      int64 // Unix nanoseconds

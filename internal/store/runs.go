@@ -21,6 +21,7 @@ type runTable struct {
 	agent, taskType                     *column.Dict
 	user, scenario                      *column.String
 	status, outcome                     *column.UInt8
+	stated                              *column.Bool
 	escalation                          *column.Dict
 	started, ended                      *column.Int64
 	kindSteps, kindAttempts, kindErrors *column.Array[*column.Int64]
@@ -84,6 +85,7 @@ func newRunTable() *runTable {
 	t.scenario = column.Add(s, "scenario", column.NewString())
 	t.status = column.Add(s, "status", enum[agent.RunStatus]())
 	t.outcome = column.Add(s, "outcome", enum[agent.RunOutcome]())
+	t.stated = column.Add(s, "outcome_stated", &column.Bool{})
 	t.escalation = column.Add(s, "escalation", column.NewDict())
 	t.started = column.Add(s, "started_at", column.NewTime())
 	t.ended = column.Add(s, "ended_at", column.NewTime())
@@ -136,6 +138,7 @@ func (t *runTable) append(r *agent.Summary, f fate) {
 	t.scenario.Append(r.Scenario)
 	t.status.Append(uint8(r.Status))
 	t.outcome.Append(uint8(r.Outcome))
+	t.stated.Append(r.Stated)
 	t.escalation.Append(r.Escalation)
 	t.started.Append(r.Started)
 	t.ended.Append(r.Ended)
@@ -180,7 +183,7 @@ func (t *runTable) row(i int) agent.Summary {
 	r := agent.Summary{
 		Tenant: t.tenant.Row(i), RunID: t.run.Row(i), IDSource: agent.IDSource(t.idSource.Row(i)), Parent: t.parent.Row(i),
 		Session: t.session.Row(i), Agent: t.agent.Row(i), TaskType: t.taskType.Row(i), User: t.user.Row(i), Scenario: t.scenario.Row(i),
-		Status: agent.RunStatus(t.status.Row(i)), Outcome: agent.RunOutcome(t.outcome.Row(i)), Escalation: t.escalation.Row(i),
+		Status: agent.RunStatus(t.status.Row(i)), Outcome: agent.RunOutcome(t.outcome.Row(i)), Stated: t.stated.Row(i), Escalation: t.escalation.Row(i),
 		Started: t.started.Row(i), Ended: t.ended.Row(i),
 		PerOperation: t.operation.row(i), PerAttempt: t.attempt.row(i),
 		Models: rowDict(t.models, i), PromptVersions: rowDict(t.promptVersions, i), Tools: rowDict(t.tools, i), Targets: rowDict(t.targets, i),

@@ -1246,6 +1246,26 @@ type SpanLink struct {
 	TraceID string `json:"trace_id"`
 }
 
+// Stats defines model for Stats.
+type Stats struct {
+	Stats []StatsRow `json:"stats"`
+
+	// Truncated There are more rows: ask for fewer groups, wider buckets or less time
+	Truncated bool `json:"truncated"`
+}
+
+// StatsRow defines model for StatsRow.
+type StatsRow struct {
+	// Bucket Begin of the bucket
+	Bucket *Timestamp `json:"bucket,omitempty,omitzero"`
+
+	// Figures Figures by name
+	Figures map[string]float64 `json:"figures"`
+
+	// Group What was grouped by, with its value; empty where nothing states one
+	Group map[string]string `json:"group"`
+}
+
 // Step defines model for Step.
 type Step struct {
 	Agent    string    `json:"agent"`
@@ -1469,6 +1489,31 @@ type GetRunHistoryParams struct {
 	Format string `form:"format,omitempty" json:"format,omitempty,omitzero"`
 }
 
+// GetStatsParams defines parameters for GetStats.
+type GetStatsParams struct {
+	// From Only what began (findings: was detected) at or after this time.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Only what began before this time.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+
+	// By What to group by: names from the table, joined by commas. Without it, one group.
+	By string `form:"by,omitempty" json:"by,omitempty,omitzero"`
+
+	// Bucket Width of a bucket of time, such as 5m, 1h, 24h: whole seconds, at least 1m, counted from 1970 in UTC. Without it, one bucket.
+	Bucket string `form:"bucket,omitempty" json:"bucket,omitempty,omitzero"`
+
+	// Agent Only runs of this agent (findings: of this agent).
+	Agent    string `form:"agent,omitempty" json:"agent,omitempty,omitzero"`
+	TaskType string `form:"task_type,omitempty" json:"task_type,omitempty,omitzero"`
+
+	// Tool Only runs that used this tool (cost, tokens, tool_errors, latency, findings: only what this tool did).
+	Tool string `form:"tool,omitempty" json:"tool,omitempty,omitzero"`
+
+	// Model Only runs in which this model answered (cost, tokens, latency: only its calls).
+	Model string `form:"model,omitempty" json:"model,omitempty,omitzero"`
+}
+
 // ListUnknownsParams defines parameters for ListUnknowns.
 type ListUnknownsParams struct {
 	RunID  string `form:"run_id,omitempty" json:"run_id,omitempty,omitzero"`
@@ -1527,6 +1572,9 @@ type ServerInterface interface {
 	// GetRunHistory All that a run did, in order
 	// (GET /api/v1/runs/{run_id}/history)
 	GetRunHistory(c *gin.Context, runID RunID, params GetRunHistoryParams)
+	// GetStats Figures over many runs, by group and time
+	// (GET /api/v1/stats/{statistic})
+	GetStats(c *gin.Context, statistic string, params GetStatsParams)
 	// ListUnknowns Unknown outcomes, open ones first, oldest first
 	// (GET /api/v1/unknowns)
 	ListUnknowns(c *gin.Context, params ListUnknownsParams)
@@ -2019,6 +2067,98 @@ func (siw *ServerInterfaceWrapper) GetRunHistory(c *gin.Context) {
 	siw.Handler.GetRunHistory(c, runID, params)
 }
 
+// GetStats operation middleware
+func (siw *ServerInterfaceWrapper) GetStats(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "statistic" -------------
+	var statistic string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "statistic", c.Param("statistic"), &statistic, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter statistic: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetStatsParams
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", c.Request.URL.Query(), &params.By, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter by: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "bucket" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bucket", c.Request.URL.Query(), &params.Bucket, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter bucket: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "agent" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "agent", c.Request.URL.Query(), &params.Agent, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter agent: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "task_type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "task_type", c.Request.URL.Query(), &params.TaskType, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter task_type: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "tool" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tool", c.Request.URL.Query(), &params.Tool, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter tool: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "model" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "model", c.Request.URL.Query(), &params.Model, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter model: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetStats(c, statistic, params)
+}
+
 // ListUnknowns operation middleware
 func (siw *ServerInterfaceWrapper) ListUnknowns(c *gin.Context) {
 
@@ -2153,6 +2293,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/findings/:finding_id", wrapper.GetFinding)
 	router.GET(options.BaseURL+"/api/v1/unknowns", wrapper.ListUnknowns)
 	router.POST(options.BaseURL+"/api/v1/unknowns/:finding_id/resolution", wrapper.ResolveUnknown)
+	router.GET(options.BaseURL+"/api/v1/stats/:statistic", wrapper.GetStats)
 	router.GET(options.BaseURL+"/api/v1/holds", wrapper.ListHolds)
 	router.POST(options.BaseURL+"/api/v1/holds", wrapper.PlaceHold)
 	router.DELETE(options.BaseURL+"/api/v1/holds/:hold_id", wrapper.EndHold)
@@ -2596,6 +2737,46 @@ func (response GetRunHistorydefaultApplicationProblemPlusJSONResponse) VisitGetR
 	return err
 }
 
+type GetStatsRequestObject struct {
+	Statistic string `json:"statistic"`
+	Params    GetStatsParams
+}
+
+type GetStatsResponseObject interface {
+	VisitGetStatsResponse(w http.ResponseWriter) error
+}
+
+type GetStats200JSONResponse Stats
+
+func (response GetStats200JSONResponse) VisitGetStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetStatsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetStatsdefaultApplicationProblemPlusJSONResponse) VisitGetStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListUnknownsRequestObject struct {
 	Params ListUnknownsParams
 }
@@ -2707,6 +2888,9 @@ type StrictServerInterface interface {
 	// GetRunHistory All that a run did, in order
 	// (GET /api/v1/runs/{run_id}/history)
 	GetRunHistory(ctx context.Context, request GetRunHistoryRequestObject) (GetRunHistoryResponseObject, error)
+	// GetStats Figures over many runs, by group and time
+	// (GET /api/v1/stats/{statistic})
+	GetStats(ctx context.Context, request GetStatsRequestObject) (GetStatsResponseObject, error)
 	// ListUnknowns Unknown outcomes, open ones first, oldest first
 	// (GET /api/v1/unknowns)
 	ListUnknowns(ctx context.Context, request ListUnknownsRequestObject) (ListUnknownsResponseObject, error)
@@ -3058,6 +3242,33 @@ func (sh *strictHandler) GetRunHistory(ctx *gin.Context, runID RunID, params Get
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetRunHistoryResponseObject); ok {
 		if err := validResponse.VisitGetRunHistoryResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetStats operation middleware
+func (sh *strictHandler) GetStats(ctx *gin.Context, statistic string, params GetStatsParams) {
+	var request GetStatsRequestObject
+
+	request.Statistic = statistic
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStats(ctx, request.(GetStatsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStats")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetStatsResponseObject); ok {
+		if err := validResponse.VisitGetStatsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS runs${STEPTRAIL_LOCAL:-} ${STEPTRAIL_ON_CLUSTER:-}
     scenario               String,
     status                 Enum8('' = 0, 'running' = 1, 'ended' = 2, 'paused' = 3, 'stalled' = 4),
     outcome                Enum8('' = 0, 'success' = 1, 'failure' = 2, 'escalated' = 3, 'limit' = 4, 'paused' = 5, 'abandoned' = 6),
+    outcome_stated         Bool,
     escalation             LowCardinality(String),
     started_at             DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
     ended_at               DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
