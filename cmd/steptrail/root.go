@@ -57,6 +57,7 @@ Exit status: 0 on success and after a clean shutdown, 1 on failure, 2 on wrong u
 		newPolicyCommand(),
 		newMigrateCommand(),
 		newSweepCommand(),
+		newRetentionCommand(),
 		newVersionCommand(version),
 		newEngineHostCommand(),
 	)

@@ -1,0 +1,2 @@
+-- Nothing is left to delete.
+ALTER TABLE moved_rows DELETE WHERE tenant = {tenant:String}

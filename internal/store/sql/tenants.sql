@@ -1,0 +1,2 @@
+-- Tenants with spans.
+SELECT DISTINCT tenant FROM steps ORDER BY tenant
