@@ -144,24 +144,119 @@ func addTogether(o *assemble.Open, runs [][]*agent.Step, request int, now *int64
 	}
 }
 
-// BenchmarkOpenRuns reports the memory of 20,000 open runs of 20 steps.
-func BenchmarkOpenRuns(b *testing.B) {
-	for b.Loop() {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		o := assemble.New(assemble.Limits{Bytes: 200 << 20}, judge) // a fifth of 1 GiB for a fifth of 100,000
-		const runs = 20_000
-		for i := range runs {
-			o.Add(assemble.Batch{Steps: benchSteps(fmt.Sprint("run", i), 20)}, int64(i))
+// realSteps is benchSteps as instrumented agents send them: with the messages that
+// each model call reads and writes, ids, results, and what the rules need of them.
+func realSteps(run string, n int) assemble.Batch {
+	b := assemble.Batch{Steps: benchSteps(run, n), Facts: map[agent.Ref]*agent.MessageFacts{}}
+	var context []agent.Ref
+	at := func(i int, what byte) agent.Ref { // of this run only, as messages of people are
+		r := agent.Ref{byte(i), byte(i >> 8), byte(i >> 16), what}
+		copy(r[4:], run)
+		return r
+	}
+	for i, s := range b.Steps {
+		s.Service, s.Scope, s.SpanKind, s.Dialect = "support-agent", "opentelemetry.instrumentation.langchain", "client", "genai"
+		s.Session, s.User, s.PolicyHash = "session-"+run, "user-"+run, "0123456789abcdef0123456789abcdef"
+		switch s.Op {
+		case agent.OpModel:
+			answered, asked := at(i, 1), at(i, 2)
+			s.Model.Context = append(context, answered)
+			s.Model.Outputs, s.Model.Output, s.Model.Input = []agent.Ref{asked}, agent.Digest(asked), agent.Digest(answered)
+			s.Model.ResponseID, s.Model.FinishReason = "chatcmpl-"+run, "tool_calls"
+			s.Facts = string((&agent.CallFacts{InputSize: int64(1000 + i)}).Append(nil))
+			b.Facts[answered] = &agent.MessageFacts{Ref: answered, Role: agent.RoleTool, Answers: []agent.CallAnswer{{ID: fmt.Sprintf("call_%s_%d", run, i-1)}}}
+			if i+1 < n {
+				c := &b.Steps[i+1].Call
+				b.Facts[asked] = &agent.MessageFacts{Ref: asked, Role: agent.RoleAssistant, Calls: []agent.RequestedCall{{ID: c.ID, Tool: c.Tool, Arguments: c.Arguments}}}
+			}
+			context = append(s.Model.Context[:len(s.Model.Context):len(s.Model.Context)], asked)
+			if len(context) > 100 {
+				context = context[len(context)-100:]
+			}
+		case agent.OpTool:
+			s.Call.Result = agent.Content{State: agent.RecordedYes, Digest: agent.Digest(at(i, 3)), Ref: at(i, 3), Size: 400}
+			s.Facts = string((&agent.CallFacts{Values: []agent.Value{{Name: 1, Mark: agent.Mark(i), ID: true}}, Made: []agent.Mark{agent.Mark(i)}}).Append(nil))
+		default:
 		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/runs, "B/run")
-		b.ReportMetric(float64(o.Stats().Bytes)/runs, "accounted-B/run")
-		b.ReportMetric(float64(o.Stats().Evicted), "evicted")
+	}
+	return b
+}
+
+// BenchmarkOpenRuns reports the memory of 100,000 open runs of 20 steps, none of
+// which is let go.
+func BenchmarkOpenRuns(b *testing.B) {
+	const runs = 100_000
+	for b.Loop() {
+		before := heapInUse()
+		o := watchedOpen(b, assemble.Limits{Bytes: 1 << 30})
+		for i := range runs {
+			o.Add(realSteps(fmt.Sprint("run", i), 20), int64(i)*int64(time.Millisecond))
+		}
+		s := o.Stats()
+		b.ReportMetric(float64(heapInUse()-before)/(1<<20), "MiB")
+		b.ReportMetric(float64(s.Bytes)/(1<<20), "accounted-MiB")
+		b.ReportMetric(float64(s.Groups), "open")
+		require.Zero(b, s.Evicted)
 		runtime.KeepAlive(o)
 	}
+}
+
+// BenchmarkBound reports the memory of what has no end, under a bound of 64 MiB: a
+// run of 1,000,000 steps, and 1,000,000 runs of one act under a key of its own.
+func BenchmarkBound(b *testing.B) {
+	const bound = 64 << 20
+	report := func(b *testing.B, o *assemble.Open, before int64) {
+		b.Helper()
+		s := o.Stats()
+		require.LessOrEqual(b, s.Bytes, int64(bound))
+		b.ReportMetric(float64(heapInUse()-before)/(1<<20), "MiB")
+		b.ReportMetric(float64(s.Bytes)/(1<<20), "accounted-MiB")
+		runtime.KeepAlive(o)
+	}
+	b.Run("steps", func(b *testing.B) {
+		for b.Loop() {
+			before := heapInUse()
+			o := watchedOpen(b, assemble.Limits{Bytes: bound})
+			list := benchSteps("r", 1000)
+			root := list[0]
+			for i := range 1_000_000 {
+				s := *list[1+i%999]
+				s.Span, s.Start, s.Parent = agent.SpanID{2, byte(i), byte(i >> 8), byte(i >> 16)}, int64(i)*20e6, root.Span
+				s.End = s.Start + 10e6
+				if s.Call.ID != "" {
+					s.Call.ID = fmt.Sprint("call_", i)
+					s.Call.Arguments.Digest = agent.Digest{byte(i), byte(i >> 8), byte(i >> 16), 1}
+				}
+				if s.Call.Key != "" {
+					s.Call.Key = fmt.Sprint("key_", i)
+				}
+				o.Add(assemble.Batch{Steps: []*agent.Step{&s}}, s.End)
+			}
+			report(b, o, before)
+			b.ReportMetric(float64(o.Stats().Steps), "kept-steps")
+		}
+	})
+	b.Run("keys", func(b *testing.B) {
+		for b.Loop() {
+			before := heapInUse()
+			o := watchedOpen(b, assemble.Limits{Bytes: bound})
+			for i := range 1_000_000 {
+				run := fmt.Sprint("R", i)
+				s := in(run, act(run, 1, int64(i), fmt.Sprint("key", i)))
+				s.Call.Tool = "refund"
+				o.Add(steps(s), int64(i)*1e6)
+			}
+			report(b, o, before)
+			b.ReportMetric(float64(o.Stats().Keys), "keys")
+		}
+	})
+}
+
+func heapInUse() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // cpu is the processor time of this process in nanoseconds: what a benchmark

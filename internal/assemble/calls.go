@@ -123,6 +123,9 @@ func (o *Open) noteCall(g *group, service, id string, role callRole) *group {
 	t := callToken{g.tenant, service, id}
 	c := o.calls[t]
 	if c == nil {
+		if len(g.calls) >= maxCalls {
+			return g
+		}
 		c = &callGroups{}
 		t.service, t.id = own(service), own(id)
 		o.calls[t] = c

@@ -108,7 +108,7 @@ func (p *packer) model(m, before *agent.Model) {
 	num(p, &m.Tokens.Reasoning, &before.Tokens.Reasoning)
 	num(p, &m.CostNano, &before.CostNano)
 	num(p, &m.CostSource, &before.CostSource)
-	p.refs(&m.Context, &before.Context)
+	p.context(&m.Context)
 	p.bytes(m.ContextHash[:], before.ContextHash[:])
 	p.str(&m.ContextURI, &before.ContextURI)
 	p.bytes(m.Input[:], before.Input[:])

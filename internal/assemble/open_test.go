@@ -3,6 +3,7 @@ package assemble_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -213,6 +214,23 @@ func TestOneRunLargerThanTheBoundDoesNotBreakIt(t *testing.T) {
 		o.Add(steps(in("R", act("t", i, int64(i), "k"))), int64(i))
 		require.LessOrEqual(t, o.Stats().Bytes, int64(bound))
 	}
+}
+
+// A run with more open calls than are remembered leaves nothing behind.
+func TestCallsBeyondTheBoundAreNotKept(t *testing.T) {
+	o := assemble.New(assemble.Limits{Window: 100, Keep: time.Second}, nil)
+	fill := func(from, n int) {
+		for i := from; i < from+n; i++ {
+			s := act("t", i, int64(i)*10, "")
+			s.Call.ID = fmt.Sprint("call", i)
+			o.Add(steps(s), int64(i))
+		}
+	}
+	fill(0, 6000)
+	before := heapInUse()
+	fill(6000, 20_000)
+	require.Less(t, heapInUse()-before, int64(1<<20))
+	runtime.KeepAlive(o)
 }
 
 func TestAccountsReturnToNothing(t *testing.T) {

@@ -25,7 +25,8 @@ type packer struct {
 	mask  int            // where the bits of the step in hand are
 	bits  string         // the same, while reading
 	bit   int
-	bad   bool // the text to read was none of ours
+	last  []agent.Ref // the model input before
+	bad   bool        // the text to read was none of ours
 }
 
 // pack turns steps and facts into one string.
@@ -290,6 +291,28 @@ func (p *packer) refs(v, before *[]agent.Ref) {
 	for i := range (*v)[shared:] {
 		p.raw((*v)[shared+i][:])
 	}
+}
+
+// context packs a model's input against the one before it, whatever steps lie
+// between: it mostly goes on with it.
+func (p *packer) context(v *[]agent.Ref) {
+	if !p.differs(len(*v) > 0) {
+		*v = nil
+		return
+	}
+	shared := 0
+	for shared < len(*v) && shared < len(p.last) && (*v)[shared] == p.last[shared] {
+		shared++
+	}
+	shared = int(min(p.uint(uint64(shared)), uint64(len(p.last))))
+	n := p.count(len(*v) - shared)
+	if p.read {
+		*v = append(make([]agent.Ref, 0, shared+n), p.last[:shared]...)[:shared+n]
+	}
+	for i := range (*v)[shared:] {
+		p.raw((*v)[shared+i][:])
+	}
+	p.last = *v
 }
 
 func (p *packer) strs(v, before *[]string) {
