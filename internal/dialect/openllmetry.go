@@ -222,6 +222,8 @@ func traceloopArguments(raw string) (arguments, callID string) {
 		return mcpArguments, ""
 	case args == "" && kwargs != "":
 		return kwargs, ""
+	case args == "[]" && kwargs == "{}":
+		return "", "" // a closure: what it was called for is not here
 	case args != "" && (kwargs == "" || kwargs == "{}"):
 		if one, ok := only(args); ok {
 			return unfolded(one), ""
