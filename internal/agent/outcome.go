@@ -8,7 +8,11 @@ import "strings"
 func (b *builder) outcomes() {
 	for i := range b.cands {
 		if c := &b.cands[i]; !c.gone {
-			c.outcome = softened(b.outcome(c), c.kind)
+			kind := c.kind
+			if c.class == classModel && kind != KindAct {
+				kind = KindThink // whatever else its span calls it
+			}
+			c.outcome = softened(b.outcome(c), kind)
 			if c.key == "" && c.kind == KindAct && len(c.http) > 0 {
 				c.key = b.keyOfRequests(c)
 			}

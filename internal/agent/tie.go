@@ -186,26 +186,31 @@ func (b *builder) tieByOrder() {
 			}
 		}
 		list := byTool[baseTool(c.tool)]
-		n := b.pickOpen(list, c, true)
-		if n < 0 {
-			n = b.pickOpen(list, c, false)
-		}
-		if n >= 0 {
-			b.tieTo(n, int32(i))
+		for _, from := range [...]openFrom{{ownLane: true, ended: true}, {ownLane: true}, {ended: true}, {}} {
+			if n := b.pickOpen(list, c, from); n >= 0 {
+				b.tieTo(n, int32(i))
+				break
+			}
 		}
 	}
 }
 
-func (b *builder) pickOpen(list []int32, c *cand, ownLane bool) int32 {
+// openFrom says which requests an execution may be of.
+type openFrom struct {
+	ownLane bool // of its lane only
+	ended   bool // of answers that had come, not of those that were still streamed
+}
+
+func (b *builder) pickOpen(list []int32, c *cand, from openFrom) int32 {
 	best := int32(noSpan)
 	seen := 0
 	for k := len(list) - 1; k >= 0 && seen < lookBack; k-- {
 		r := &b.requests[list[k]]
-		if b.cands[r.model].start > c.start {
+		if asked := &b.cands[r.model]; asked.start > c.start || from.ended && asked.end >= c.start+shortOverlap {
 			continue
 		}
 		seen++
-		if r.used && !r.waited || (ownLane && r.lane != c.lane) || !sameTool(r.call.Tool, c.tool) || c.callID != "" && r.call.ID != "" {
+		if r.used && !r.waited || (from.ownLane && r.lane != c.lane) || !sameTool(r.call.Tool, c.tool) || c.callID != "" && r.call.ID != "" {
 			continue
 		}
 		if best >= 0 && b.requests[best].model != r.model {
