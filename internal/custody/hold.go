@@ -105,5 +105,9 @@ func (k *Keeper) endHold(ctx context.Context, h *agent.Hold, known []agent.UnitO
 	}
 	delete(k.looked, h.ID)
 	h.Event = agent.HoldEnded
-	return k.store.WriteHold(ctx, h, now.UnixNano())
+	if err := k.store.WriteHold(ctx, h, now.UnixNano()); err != nil {
+		return err
+	}
+	covered, _ := split(known)
+	return k.store.ForgetEndedHold(ctx, h.Tenant, covered) // an erasure may have waited for it
 }

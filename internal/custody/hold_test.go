@@ -204,3 +204,20 @@ func TestAnErasureWaitsForTheHold(t *testing.T) {
 	require.Zero(t, b.count("steps", "user = 'jane' OR target LIKE 'account%'"))
 	require.Equal(t, map[string]int64{"run-1": 1, "run-2": 1}, b.runs())
 }
+
+func TestAHoldThatAnErasureWaitedForForgetsWhomItNamed(t *testing.T) {
+	b := newBench(t, enginetest.Start(t))
+	b.insert(span("run-1", 1, func(s *agent.Step) { s.User = "jane-doe" }))
+	b.sweep()
+	h := b.place(agent.Selector{Scope: agent.ScopeUser, Subject: "jane-doe"})
+	b.tick()
+	id := b.request(agent.Selector{Scope: agent.ScopeRun, Subject: "run-1"}, false)
+	b.tick()
+	require.Contains(t, b.holding("jane-doe"), "holds")
+	b.release(h.ID)
+	b.tick()
+	b.tick()
+	require.Equal(t, agent.ErasureErased, b.erasureOf(id).Event)
+	require.Equal(t, agent.HoldEnded, b.hold(h.ID).Event)
+	require.Empty(t, b.holding("jane-doe"))
+}

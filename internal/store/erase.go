@@ -132,6 +132,19 @@ func (s *Store) Erase(ctx context.Context, tenant string, id agent.JobID, units,
 	})
 }
 
+// ForgetEndedHold takes the names out of holds that have ended, if an erasure
+// covers any of the units.
+func (s *Store) ForgetEndedHold(ctx context.Context, tenant string, units []string) error {
+	r := s.Tenant(tenant)
+	return chunks(units, func(part []string) error {
+		n, err := r.count(ctx, string(sqlErasedAmong), r.params().texts("units", part))
+		if err != nil || n == 0 {
+			return err
+		}
+		return s.forgetHolds(ctx, r, part)
+	})
+}
+
 // forgetHolds takes the names out of holds that have ended and covered units.
 func (s *Store) forgetHolds(ctx context.Context, r *Reader, units []string) error {
 	ids, err := s.names(ctx, string(sqlEndedHolds), "id", r.params().texts("units", units))
