@@ -54,8 +54,9 @@ func (b *builder) outcome(c *cand) Outcome {
 	if c.waits {
 		sign = SignDeferred
 	}
-	if sign != SignDeferred && sign != SignRefused && c.class == classTool && len(c.http) > 0 {
-		if o, ok := b.judgeRequests(c); ok {
+	if sign != SignDeferred && c.class == classTool && len(c.http) > 0 {
+		// Who says that nothing ran is not believed where a request went through.
+		if o, ok := b.judgeRequests(c); ok && (sign != SignRefused || o != OutcomeError) {
 			return o
 		}
 	}

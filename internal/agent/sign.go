@@ -122,7 +122,7 @@ func JudgeSpan(e SpanEvidence) Sign {
 	if result == SignDeferred {
 		return SignDeferred
 	}
-	if result == SignRefused || e.Failed && frameworkSign(e.Error.Text) == SignRefused || (e.Failed || e.Exception) && isValidation(e.Error) {
+	if result == SignRefused || e.Failed && frameworkSign(e.Error.Text, false) == SignRefused || (e.Failed || e.Exception) && isValidation(e.Error) {
 		return SignRefused
 	}
 	if e.Failed || (e.Exception && result != SignOK && result != SignReceipt) {

@@ -152,27 +152,75 @@ func FuzzJudge(f *testing.F) {
 }
 
 func TestAFrameworksSentenceThatNothingRan(t *testing.T) {
-	for _, text := range []string{
-		"Unknown tool name: 'refund_order'. Available tools: 'get_order'", "Tool not executed - a final result was already processed.",
-		"Unknown tool: refund", "Error: Unknown tool: refund", "Error: Validation failed for input parameters: 1 validation error for X",
-		"Tool execution was not approved.", "Tool call limit reached. Tool call search_kb not executed.",
-		"Error: refund is not a valid tool, try one of [get_order].", "1 validation error:\n```json\n[]\n```",
-	} {
-		if got := agent.JudgeResult(agent.ResultEvidence{Recorded: true, Text: text}); got != agent.SignRefused {
-			t.Errorf("%q: %s", text, got)
-		}
+	onSpan := []string{
+		"Unknown tool: refund", "Error: Unknown tool: refund",
+		"Error: Validation failed for input parameters: 1 validation error for X\nto\n  Field required [type=missing]",
+		"1 validation error:\n```json\n[]\n```", "12 validation errors:\n```json\n[]\n```\n\nFix the errors and try again.",
+		`{"error":"This tool call is rejected."}`,
+	}
+	inMessage := []string{
+		"Unknown tool name: 'refund_order'. Available tools: 'get_order', 'search_kb'", "Unknown tool name: 'x'. No tools available.",
+		"Unknown tool name: 'x'. Available tools: 'y'\n\nFix the errors and try again.",
+		"Tool not executed - a final result was already processed.", "The tool call was denied.",
+		"Tool execution was not approved.", "Function call was rejected by the user",
+		"Tool call limit reached. Tool call search_kb not executed.",
+		"Tool call limit reached. Tool call search_kb not executed. Don't try to execute it again.",
+		"User rejected the tool call for `refund` with id call_1", "User rejected the tool call for `refund` with reason: it is\ntoo much",
+		"Error: refund is not a valid tool, try one of [get_order, search_kb].", "Error: Argument parsing failed.",
+		"Model tried to call unavailable tool 'x'. Available tools: y, z.", "AI_NoSuchToolError: Model tried to call unavailable tool 'x'.",
+		"Invalid input for tool refund: Type validation failed: Value: {\"memo\":\"" + strings.Repeat("long ", 1000) + "\"}.\nError message: []",
+		"AI_InvalidToolInputError: Invalid input for tool refund: JSON parsing failed: Text: {.\nError message: end of input",
+	}
+	for _, text := range append(onSpan, inMessage...) {
+		assert.Equal(t, agent.SignRefused, agent.JudgeResult(agent.ResultEvidence{Recorded: true, InMessage: true, Text: text}), text)
+	}
+	for _, text := range onSpan {
+		assert.Equal(t, agent.SignRefused, agent.JudgeResult(agent.ResultEvidence{Recorded: true, Text: text}), text)
+	}
+	for _, text := range inMessage {
+		got := agent.JudgeResult(agent.ResultEvidence{Recorded: true, Text: text})
+		assert.NotEqual(t, agent.SignRefused, got, "the tool ran, and this is what it said: %s", text)
 	}
 	for text, want := range map[string]agent.Sign{
-		"The customer wrote: Unknown tool name: hammer": agent.SignOK, "unknown tool": agent.SignOK, "Refunded; tool execution was not approved before.": agent.SignOK,
-		"this is not a valid tool, try one of the others": agent.SignOK, "Timed out after 5 seconds.": agent.SignLost, "Timed out after lunch.": agent.SignOK,
-		"Tool 'x' timed out after  seconds": agent.SignOK,
+		"unknown tool": agent.SignOK, "this is not a valid tool, try one of the others": agent.SignOK,
+		"Timed out after 5 seconds.": agent.SignLost, "Timed out after lunch.": agent.SignOK, "Tool 'x' timed out after  seconds": agent.SignOK,
 	} {
-		if got := agent.JudgeResult(agent.ResultEvidence{Recorded: true, Text: text}); got != want {
-			t.Errorf("%q: %s, not %s", text, got, want)
-		}
+		assert.Equal(t, want, agent.JudgeResult(agent.ResultEvidence{Recorded: true, InMessage: true, Text: text}), text)
 	}
 	contentOff := agent.SpanEvidence{Ended: true, Failed: true, Error: agent.ErrorEvidence{Type: "ValueError", Text: "Validation failed for input parameters: 1 error"}}
-	if got := agent.JudgeSpan(contentOff); got != agent.SignRefused {
-		t.Errorf("by the status: %s", got)
+	assert.Equal(t, agent.SignRefused, agent.JudgeSpan(contentOff), "by the status")
+}
+
+// A tool repeats what outsiders write: a result that only begins, ends or goes on
+// as a framework's sentence says nothing of the call.
+func TestAResultThatImitatesAFrameworkIsAResult(t *testing.T) {
+	for _, text := range []string{
+		"The customer wrote: Unknown tool name: hammer", "Refunded; tool execution was not approved before.",
+		"Tool execution was not approved of, wrote the customer. Paid p2.", "The tool call was denied. Paid p2.",
+		"Unknown tool: the customer wrote this. Paid p2.", "Unknown tool name: 'x'. Available tools: paid p2",
+		"Unknown tool name: 'x'. Available tools: 'y'; paid p2", "Tool not executed - said the memo. Paid p2.",
+		"Function call was rejected by the user, says the memo; paid", "Tool call limit reached. Paid p2 all the same.",
+		"Invalid input for tool memo of the customer. Paid p2", "Invalid input for tool memo: paid p2",
+		"This tool call requires confirmation, wrote the customer. Paid p2", "This tool call is rejected. Paid p2.",
+		"Argument parsing failed in the memo; paid p2", "Validation failed for input parameters: so wrote the customer; paid p2",
+		"2 validation errors: so wrote the customer; paid p2", "memo is not a valid tool, try one of [paid p2] or [p3]",
+		"Model tried to call unavailable tool 'memo'. Paid p2.", "Timed out after 5 seconds. Paid p2.",
+	} {
+		for _, inMessage := range []bool{false, true} {
+			assert.Equal(t, agent.SignOK, agent.JudgeResult(agent.ResultEvidence{Recorded: true, InMessage: inMessage, Text: text}), text)
+		}
+	}
+}
+
+func TestAnExceptionThatImitatesAValidationIsAnException(t *testing.T) {
+	validation := "2 validation errors for pay\nn\n  Field required [type=missing, input_value={}, input_type=dict]\nm\n  Field required [type=missing]"
+	for text, want := range map[string]agent.Sign{
+		validation: agent.SignRefused, "1 validation error for pay": agent.SignRefused,
+		"1 validation error for pay\nso wrote the customer; request timed out":   agent.SignLost,
+		"1 validation error for pay\n  so wrote the customer; request timed out": agent.SignLost,
+		"1 validation error for payment\nn\n  Field required [type=missing]":     agent.SignRejected,
+	} {
+		got := agent.JudgeSpan(agent.SpanEvidence{Ended: true, Failed: true, Error: agent.ErrorEvidence{Type: "Exception", Text: text, Tool: "pay"}})
+		assert.Equal(t, want, got, text)
 	}
 }

@@ -2,75 +2,126 @@ package agent
 
 import "strings"
 
-// maxSentence bounds a text that can be a framework's sentence, and what such a
-// sentence says of a list of tools.
+// maxSentence bounds a sentence that begins with a name.
 const maxSentence = 2000
 
-// refusals are the sentences in which a framework tells the model that a call did
-// not run, by their beginning (the clients' pages). Each stands alone in the
-// answer: the tool was never there to write it.
-var refusals = [...]string{
-	"unknown tool name: ",                         // Pydantic AI: no such tool
-	"unknown tool: ",                              // Strands: no such tool
-	"tool not executed - ",                        // Pydantic AI: another call of the answer ended the run
-	"tool execution was not approved",             // OpenAI Agents: rejected
-	"the tool call was denied",                    // Pydantic AI: rejected
-	"this tool call is rejected",                  // Google ADK: rejected
-	"function call was rejected by the user",      // Agno: rejected
-	"user rejected the tool call for ",            // LangChain: rejected
-	"tool call limit reached. ",                   // Agno: beyond the limit
-	"validation failed for input parameters: ",    // Strands: arguments
-	"argument parsing failed",                     // Agent Framework: arguments
-	"1 validation error:", "2 validation errors:", // Pydantic AI 1: arguments
+// sentence is one in which a framework says that a call did not run, or waits: all
+// of it, since a tool may repeat what an outsider wrote, and words in its result
+// say nothing. In a form {} stands for a name, {,} for a list of names, {#} for a
+// number, {a} for plain words, {*} for any text at the end, which repeats the
+// call's arguments or a person's reason.
+type sentence struct {
+	form string
+	sign Sign
+	// The span of the call shows it: this client opens one for a call that it turns
+	// away. Elsewhere the call has no span, and the sentence stands in a message
+	// only: in the result of a span it is what the tool said.
+	onSpan bool
 }
 
-// longRefusals are those that repeat the call's arguments, so that they have no
-// bound (Vercel AI SDK: no such tool; arguments).
-var longRefusals = [...]string{
-	"model tried to call unavailable tool '", "AI_NoSuchToolError: ",
-	"invalid input for tool ", "AI_InvalidToolInputError: ",
-	"invalid arguments for tool ", "AI_InvalidToolArgumentsError: ",
+// sentences are those of the clients' pages.
+var sentences = [...]sentence{
+	{"This tool call requires confirmation, please approve or reject.", SignDeferred, true}, // Google ADK
+	{"This tool call is rejected.", SignRefused, true},
+	{"This tool call is rejected by policy engine. Reason: {*}", SignRefused, true},
+	{"Unknown tool: {}", SignRefused, true}, // Strands
+	{"Validation failed for input parameters: {#} validation error{*}", SignRefused, true},
+	{"Validation failed for input parameters: {#} error{*}", SignRefused, true},
+	{"{#} validation error:\n```json\n{*}", SignRefused, true}, // Pydantic AI 1: arguments
+	{"{#} validation errors:\n```json\n{*}", SignRefused, true},
+	{"Unknown tool name: {}", SignRefused, false}, // Pydantic AI
+	{"Unknown tool name: {}. Available tools: {,}", SignRefused, false},
+	{"Unknown tool name: {}. No tools available.", SignRefused, false},
+	{"Tool not executed - {a}.", SignRefused, false}, // another call of the answer ended the run
+	{"The tool call was denied.", SignRefused, false},
+	{"Tool execution was not approved.", SignRefused, false},       // OpenAI Agents
+	{"Function call was rejected by the user", SignRefused, false}, // Agno
+	{"Tool call limit reached. Tool call {} not executed.", SignRefused, false},
+	{"Tool call limit reached. Tool call {} not executed. Don't try to execute it again.", SignRefused, false},
+	{"User rejected the tool call for `{}`{*}", SignRefused, false},    // LangChain
+	{"{} is not a valid tool, try one of [{,}].", SignRefused, false},  // LangGraph
+	{"Argument parsing failed.", SignRefused, false},                   // Agent Framework
+	{"Argument parsing failed. Exception: {*}", SignRefused, false},    // with its details
+	{"Model tried to call unavailable tool '{}'.", SignRefused, false}, // Vercel AI SDK
+	{"Model tried to call unavailable tool '{}'. Available tools: {,}.", SignRefused, false},
+	{"Model tried to call unavailable tool '{}'. No tools are available.", SignRefused, false},
+	{"Invalid input for tool {}: Type validation failed: {*}", SignRefused, false},
+	{"Invalid input for tool {}: JSON parsing failed: {*}", SignRefused, false},
+	{"Invalid arguments for tool {}: Type validation failed: {*}", SignRefused, false},
+	{"Invalid arguments for tool {}: JSON parsing failed: {*}", SignRefused, false},
 }
 
-// waiting is the sentence in which a framework says that a call waits for a person.
-const waiting = "this tool call requires confirmation" // Google ADK
+// errorNames are what may stand before a sentence: that it is an error, and of
+// which class.
+var errorNames = [...]string{"Error: ", "AI_NoSuchToolError: ", "AI_InvalidToolInputError: ", "AI_InvalidToolArgumentsError: "}
 
 // frameworkSign is the sign of a text that is wholly a framework's sentence: a
 // tool that took too long, or a call that never ran. None for any other text.
-func frameworkSign(text string) Sign {
-	for _, r := range longRefusals {
-		if hasPrefixFold(text, r) {
-			return SignRefused
-		}
-	}
-	if len(text) < len("unknown tool") || len(text) > maxSentence {
-		return SignNone
-	}
+// inMessage: it stands in a message, where the framework answers for the tool.
+func frameworkSign(text string, inMessage bool) Sign {
 	if isFrameworkTimeout(text) {
 		return SignLost
 	}
-	if strings.HasPrefix(text, "Background task dispatched.") && strings.Contains(text, "\nStatus: queued") { // Strands
+	if len(text) <= maxSentence && strings.HasPrefix(text, "Background task dispatched.") && strings.Contains(text, "\nStatus: queued") { // Strands
 		return SignReceipt
 	}
-	text = strings.TrimPrefix(text, "Error: ")
-	if name, rest, ok := strings.Cut(text, " is not a valid tool, try one of ["); ok { // LangGraph
-		if !strings.ContainsAny(name, " \n") && strings.Contains(rest, "]") {
-			return SignRefused
-		}
+	for _, name := range errorNames {
+		text = strings.TrimPrefix(text, name)
 	}
-	if hasPrefixFold(text, waiting) {
-		return SignDeferred
-	}
-	for _, r := range refusals {
-		if hasPrefixFold(text, r) {
-			return SignRefused
+	text = strings.TrimSuffix(text, "\n\nFix the errors and try again.")
+	for i := range sentences {
+		if s := &sentences[i]; (s.onSpan || inMessage) && matches(text, s.form) {
+			return s.sign
 		}
 	}
 	return SignNone
 }
 
-func hasPrefixFold(s, prefix string) bool {
-	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+// matches reports whether a text has a form, from its beginning to its end.
+func matches(text, form string) bool {
+	for {
+		literal, rest, ok := strings.Cut(form, "{")
+		if !ok {
+			return text == form
+		}
+		if text, ok = strings.CutPrefix(text, literal); !ok {
+			return false
+		}
+		hole, rest, _ := strings.Cut(rest, "}")
+		if hole == "*" {
+			return true
+		}
+		next, _, _ := strings.Cut(rest, "{")
+		end := len(text)
+		if next != "" {
+			end = strings.Index(text[:min(len(text), maxSentence)], next)
+		}
+		if end < 0 || !fills(hole, text[:end]) {
+			return false
+		}
+		text, form = text[end:], rest
+	}
+}
+
+// fills reports whether a part of a text can stand for a hole of a form.
+func fills(hole, part string) bool {
+	if part == "" || len(part) > maxSentence {
+		return false
+	}
+	switch hole {
+	case "#":
+		return strings.Trim(part, "0123456789") == ""
+	case "a":
+		return !strings.ContainsFunc(part, func(r rune) bool { return r != ' ' && (r < 'a' || r > 'z') })
+	case ",":
+		for name := range strings.SplitSeq(part, ",") {
+			if !fills("", strings.TrimPrefix(name, " ")) {
+				return false
+			}
+		}
+		return true
+	}
+	return !strings.ContainsAny(part, " \t\r\n,;")
 }
 
 // isFrameworkTimeout: a text that is wholly a framework's sentence about a tool

@@ -14,6 +14,9 @@ type ResultEvidence struct {
 	// Read: the tool is known to be a read, so that a status inside its result
 	// is what it read about, not how it ended.
 	Read bool
+	// InMessage: it is the answer that a message shows, which may be a framework's
+	// in the tool's place; else the span's own result.
+	InMessage bool
 	// As in ErrorEvidence.
 	Tool, Arguments string
 	ExitCodes       bool
@@ -31,7 +34,7 @@ func JudgeResult(r ResultEvidence) Sign {
 		return SignNone
 	}
 	text := strings.TrimSpace(r.Text)
-	if s := frameworkSign(text); s != SignNone {
+	if s := frameworkSign(text, r.InMessage); s != SignNone {
 		return s
 	}
 	if r.IsError || startsAsError(text) {
@@ -48,7 +51,7 @@ func JudgeResult(r ResultEvidence) Sign {
 
 // judge tells an error result with a sign of a lost answer from one without.
 func (r ResultEvidence) judge(typ, text string, code int) Sign {
-	if s := frameworkSign(text); s != SignNone {
+	if s := frameworkSign(text, r.InMessage); s != SignNone {
 		return s
 	}
 	switch s := JudgeError(ErrorEvidence{Type: typ, Text: text, Code: code, Tool: r.Tool, Arguments: r.Arguments, ExitCodes: r.ExitCodes}); s {

@@ -4,7 +4,8 @@ import "strings"
 
 // isValidation reports whether an error is a framework's validation of the
 // arguments ahead of the tool, as pydantic writes it for the tool's own schema:
-// "2 validation errors for TOOL" and the fields below. The tool never ran.
+// "2 validation errors for TOOL" and the fields below, the first with its kind. The
+// tool never ran. A text that only begins so is some exception of the tool.
 func isValidation(e ErrorEvidence) bool {
 	if e.Tool == "" {
 		return false
@@ -23,5 +24,11 @@ func isValidation(e ErrorEvidence) bool {
 		return false
 	}
 	rest, ok = strings.CutPrefix(strings.TrimPrefix(rest, "s"), " for "+e.Tool)
-	return ok && (rest == "" || rest[0] == '\n')
+	if !ok || rest == "" {
+		return ok
+	}
+	// "\nFIELD\n  MESSAGE [type=KIND, …"
+	_, below, ok := strings.Cut(strings.TrimPrefix(rest, "\n"), "\n  ")
+	said, _, _ := strings.Cut(below, "\n")
+	return ok && rest[0] == '\n' && strings.Contains(said, " [type=")
 }

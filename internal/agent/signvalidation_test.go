@@ -13,9 +13,9 @@ func TestAValidationAheadOfTheToolRefusesTheCall(t *testing.T) {
 		typ, text string
 		want      agent.Sign
 	}{
-		{"pydantic_core._pydantic_core.ValidationError", "1 validation error for refund\namount\n  Input should be a valid integer", agent.SignRefused},
+		{"pydantic_core._pydantic_core.ValidationError", "1 validation error for refund\namount\n  Input should be a valid integer [type=int_type, input_value=None]", agent.SignRefused},
 		{"ValidationError", "12 validation errors for refund", agent.SignRefused},
-		{"Exception", "1 validation error for refund\namount", agent.SignRefused},
+		{"Exception", "1 validation error for refund\namount\n  Field required [type=missing, input_value={}, input_type=dict]", agent.SignRefused},
 		{"ValidationError", "1 validation error for RefundRequest\namount", agent.SignRejected}, // the tool's own
 		{"ValidationError", "validation error for refund", agent.SignRejected},
 		{"ValidationError", "1 validation error for refund_all", agent.SignRejected},

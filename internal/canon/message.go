@@ -271,7 +271,7 @@ func (x *extractor) answer(id, tool, response string, isError bool) {
 		x.scratch = x.scratch[:0]
 	} else {
 		a.Result = x.recorded(text, DomainResult, appendResultForm)
-		a.Sign = agent.JudgeResult(agent.ResultEvidence{Recorded: true, Text: text, IsError: isError || marked, Tool: tool})
+		a.Sign = agent.JudgeResult(agent.ResultEvidence{Recorded: true, Text: text, IsError: isError || marked, InMessage: true, Tool: tool})
 	}
 	if a.Result.State == agent.RecordedOpaque {
 		x.unclear = true
