@@ -287,7 +287,7 @@ func (p *phoneCandidate) dashed(g int) bool { return isDashes(p.between(p.text, 
 // brackets: 9 to 12 digits in two groups and more.
 func (p *phoneCandidate) lastTrunk() int {
 	first := p.size(p.g)
-	if first < 2 || first > 6 || p.digit(0) == '0' && p.digit(1) == '0' {
+	if first < 2 || first > 6 || p.digit(0) == '0' && p.digit(1) == '0' || p.sizes(p.g, 3, 2, 4) { // that is a social security number
 		return -1
 	}
 	for last := min(p.n-1, p.g+5); last > p.g; last-- {

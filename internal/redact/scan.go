@@ -75,7 +75,8 @@ func (t *Tenant) scan(w *work, text, key string) []match {
 // are looked for and one is met it reports false, and nothing was found.
 func (t *Tenant) detect(w *work, in *input, spellings bool) bool {
 	floor, text, triggers := 0, in.text, &t.r.triggers
-	if t.r.secretValue >= 0 && in.key != "" && t.wholeSecret(w, in) {
+	if t.r.secretValue >= 0 && in.key != "" && kindOf(in.key) != noSecret && !(spellings && t.spelledOtherwise(text[:min(len(text), maxSecret)])) &&
+		t.wholeSecret(w, in) {
 		return true
 	}
 	for i := 0; i < len(text); i++ {
@@ -105,6 +106,10 @@ func (t *Tenant) detect(w *work, in *input, spellings bool) bool {
 			if end == 0 {
 				continue
 			}
+			if spellings && t.spelledOtherwise(text[i:max(i, end)]) {
+				w.matches, w.named = w.matches[:0], false
+				return false
+			}
 			t.note(w, in, by, start, end)
 			floor = end
 			i = max(i, end-1)
@@ -114,11 +119,23 @@ func (t *Tenant) detect(w *work, in *input, spellings bool) bool {
 	return true
 }
 
+// spelledOtherwise reports whether a part of a match has another spelling: it must
+// be undone before equal values are equal.
+func (t *Tenant) spelledOtherwise(s string) bool {
+	for i := range len(s) {
+		if t.r.triggers[s[i]]&spelling != 0 {
+			if _, n := spelled(s[i:]); n > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // wholeSecret notes the whole of a text that stands under a secret's name, where it
 // is one word.
 func (t *Tenant) wholeSecret(w *work, in *input) bool {
-	kind := kindOf(in.key)
-	if kind == noSecret || !isSecret(in.text, kind) {
+	if !isSecret(in.text, kindOf(in.key)) {
 		return false
 	}
 	t.note(w, in, t.r.secretValue, 0, len(in.text))

@@ -39,6 +39,7 @@ func (t *Tenant) document(w *work, out *output, key string, level int) error {
 			value = skipSpace(s, colon+1)
 		}
 		if value >= 0 {
+			w.openKey = false // it goes on in the next string of an array only
 			key = t.memberName(w, s[open+1:end], escaped, level)
 			if t.r.Secret(key) {
 				at = t.secret(w, out, value, t.secrets())
