@@ -73,6 +73,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require github.com/grafana/grafana-foundation-sdk/go v0.0.22 // indirect
+
 require (
 	cloud.google.com/go/compute/metadata v0.10.0 // indirect
 	github.com/Microsoft/go-winio v0.6.4 // indirect

@@ -35,6 +35,7 @@ var arrows = map[string][]string{
 	// The terminal's side of the query API, and programs that send to a collector as anybody's would.
 	"internal/cli":           {"query/api"}, // the generated types alone
 	"examples/support-agent": {},
+	"dashboards/gen":         {"internal/store"}, // the text of its statements
 
 	// Components: adapters between otelcol and the packages above.
 	"processor/agentstepprocessor": {
@@ -71,7 +72,7 @@ var arrows = map[string][]string{
 	"internal/contracttest":      {},
 	"internal/engine/enginetest": {"internal/engine"},
 	"internal/meter/metertest":   {},
-	"internal/store/storeseed":   {"internal/agent"},
+	"internal/store/storeseed":   {"internal/agent", "internal/policyfile", "internal/store", "internal/sweep"},
 }
 
 // testOnly packages are imported by test files and by each other, never by code that ships.

@@ -77,3 +77,7 @@ func wrapStats(s statement) string {
 FROM (
 ` + string(s) + "\n)"
 }
+
+// StatsSQL is the text of a statement over many runs, such as stats_success, for
+// dashboards that ask the same. It panics where there is none of the name.
+func StatsSQL(name string) string { return string(load(name)) }

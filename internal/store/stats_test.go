@@ -12,14 +12,11 @@ import (
 
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/engine/enginetest"
-	"github.com/steptrail/steptrail/internal/policyfile"
 	"github.com/steptrail/steptrail/internal/store"
 	"github.com/steptrail/steptrail/internal/store/storeseed"
-	"github.com/steptrail/steptrail/internal/sweep"
 )
 
-// seeded gives a store that holds the seed's day, judged twice: once when half
-// of each run was there, so that rows of several versions lie beside each other.
+// seeded gives a store that holds the seed's day, judged.
 func seeded(t *testing.T) (*store.Store, []*agent.Step, time.Time) {
 	t.Helper()
 	e := enginetest.Start(t)
@@ -27,29 +24,9 @@ func seeded(t *testing.T) (*store.Store, []*agent.Step, time.Time) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.Migrate(t.Context()))
-	p, err := policyfile.LoadKeyless(policyfile.Demo)
-	require.NoError(t, err)
 	now := time.Now().Truncate(time.Second)
-	steps := storeseed.Steps(now)
-	judge := func(late time.Duration) {
-		w := sweep.New(s, p, sweep.Config{})
-		_, err := w.Range(t.Context(), time.Now().Add(-time.Hour), time.Now().Add(time.Hour), time.Now().Add(late))
-		require.NoError(t, err)
-	}
-	first, second := store.NewBatch(), store.NewBatch()
-	for i, st := range steps {
-		if i%2 == 0 {
-			first.AddSpan(st, nil, nil)
-		} else {
-			second.AddSpan(st, nil, nil)
-		}
-	}
-	require.NoError(t, s.Insert(t.Context(), first))
-	judge(time.Hour)
-	require.NoError(t, s.Insert(t.Context(), second))
-	require.NoError(t, s.Insert(t.Context(), first)) // once more, as after a restart
-	judge(2 * time.Hour)
-	judge(3 * time.Hour)
+	steps, err := storeseed.Fill(t.Context(), s, now)
+	require.NoError(t, err)
 	return s, steps, now
 }
 

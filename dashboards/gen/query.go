@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/steptrail/steptrail/internal/store"
+)
+
+// Filters of the statements as the data source's plugin writes them: nothing
+// where the variable selects all. Variables are put in quoted and escaped.
+var (
+	equal = regexp.MustCompile(`\(\{(\w+):String\} = '' OR (\w+) = \{\w+:String\}\)`)
+	among = regexp.MustCompile(`\(\{(\w+):String\} = '' OR has\((\w+), \{\w+:String\}\)\)`)
+)
+
+// statement is one of the store's statements over many runs with the
+// parameters of the API replaced by macros and variables of Grafana.
+func statement(name, bucket string, by ...string) string {
+	sql := store.StatsSQL(name)
+	sql = equal.ReplaceAllString(sql, `$$__conditionalAll($2 IN ($${$1:singlequote}), $$$1)`)
+	sql = among.ReplaceAllString(sql, `$$__conditionalAll(hasAny($2, [$${$1:singlequote}]), $$$1)`)
+	list := "CAST([], 'Array(String)')"
+	if len(by) > 0 {
+		list = "['" + strings.Join(by, "', '") + "']"
+	}
+	sql = strings.NewReplacer(
+		"fromUnixTimestamp64Nano({from:Int64}, 'UTC')", "$__fromTime_ms",
+		"fromUnixTimestamp64Nano({to:Int64}, 'UTC')", "$__toTime_ms",
+		"{tenant:String}", "${tenant:singlequote}",
+		"{by:Array(String)}", list,
+		"{bucket:Int64}", bucket,
+		"{limit:UInt64}", "10000",
+	).Replace(sql)
+	if i := strings.Index(sql, "{"); i >= 0 && regexp.MustCompile(`\{\w+:[A-Z]`).MatchString(sql) {
+		panic("BUG: " + name + " has a parameter that is not replaced")
+	}
+	return sql
+}
+
+// series is a figure over time, a line for each group.
+func series(name, figure, by string) string {
+	return fmt.Sprintf(`SELECT toDateTime(bucket) AS time, %s AS "%s", figures['%s'] AS "%s"
+FROM (
+%s
+)
+WHERE mapContains(figures, '%[3]s')
+ORDER BY time`, label(by), or(by, "all"), figure, figure, statement(name, "$__interval_s", parts(by)...))
+}
+
+// figuresOverTime are several figures of everything over time, a line each.
+func figuresOverTime(name string, figures ...string) string {
+	var columns []string
+	for _, f := range figures {
+		columns = append(columns, fmt.Sprintf(`figures['%s'] AS "%s"`, f, f))
+	}
+	return fmt.Sprintf("SELECT toDateTime(bucket) AS time, %s\nFROM (\n%s\n)\nORDER BY time", strings.Join(columns, ", "), statement(name, "$__interval_s"))
+}
+
+// total is one figure of everything; nothing where it cannot be told.
+func total(name, figure string) string {
+	return fmt.Sprintf("SELECT figures['%[1]s'] AS \"%[1]s\"\nFROM (\n%[2]s\n)\nWHERE mapContains(figures, '%[1]s')", figure, statement(name, "0"))
+}
+
+// rows are figures by groups, the greatest of the first figure on top.
+func rows(name string, by []string, figures ...string) string {
+	var columns []string
+	for _, g := range by {
+		columns = append(columns, fmt.Sprintf(`by_group['%s'] AS "%s"`, g, g))
+	}
+	for _, f := range figures {
+		columns = append(columns, fmt.Sprintf(`if(mapContains(figures, '%[1]s'), figures['%[1]s'], NULL) AS "%[1]s"`, f))
+	}
+	return fmt.Sprintf("SELECT %s\nFROM (\n%s\n)\nORDER BY \"%s\" DESC", strings.Join(columns, ", "), statement(name, "0", by...), figures[0])
+}
+
+// label is the name of a line.
+func label(by string) string {
+	if by == "" {
+		return "'all'"
+	}
+	return fmt.Sprintf("if(by_group['%[1]s'] = '', 'none', by_group['%[1]s'])", by)
+}
+
+func parts(by string) []string {
+	if by == "" {
+		return nil
+	}
+	return []string{by}
+}
+
+func or(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
+}
+
+// findings lists findings that meet a condition, newest first.
+func findings(where string) string {
+	return `SELECT detected_at AS time, kind, toString(severity) AS severity, toString(status) AS status, agent, tool, message, run,
+    waste_attempts, waste_tokens, waste_cost_nano / 1e9 AS waste_cost_usd, lower(hex(id)) AS finding
+FROM findings FINAL
+WHERE tenant = ${tenant:singlequote} AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
+  AND $__conditionalAll(agent IN (${agent:singlequote}), $agent) AND $__conditionalAll(tool IN (${tool:singlequote}), $tool)
+  AND (` + where + `)
+ORDER BY detected_at DESC
+LIMIT 200`
+}
+
+// findingsOverTime counts them by kind.
+func findingsOverTime(where string) string {
+	return `SELECT $__timeInterval(detected_at) AS time, toString(kind) AS kind, count() AS findings
+FROM findings FINAL
+WHERE tenant = ${tenant:singlequote} AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
+  AND $__conditionalAll(agent IN (${agent:singlequote}), $agent) AND $__conditionalAll(tool IN (${tool:singlequote}), $tool)
+  AND (` + where + `)
+GROUP BY time, kind
+ORDER BY time, kind`
+}
+
+// findingsBy counts them by tool and kind.
+func findingsBy(where string) string {
+	return `SELECT if(tool = '', 'none', toString(tool)) AS tool, toString(kind) AS kind, count() AS findings, countIf(status = 'open') AS open, max(detected_at) AS newest
+FROM findings FINAL
+WHERE tenant = ${tenant:singlequote} AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
+  AND $__conditionalAll(agent IN (${agent:singlequote}), $agent) AND $__conditionalAll(tool IN (${tool:singlequote}), $tool)
+  AND (` + where + `)
+GROUP BY tool, kind
+ORDER BY findings DESC`
+}
