@@ -41,7 +41,7 @@ type guard struct {
 	maxCount int
 
 	replaced int // values replaced
-	refused  int // values dropped because redaction refused them
+	refused  int // values dropped because redaction refused them, or attributes of a value
 	cut      []canon.CutBody
 	clean    map[string]struct{} // names of attributes in which nothing was found
 	size     int                 // of the structured value that is looked through, about
@@ -206,6 +206,7 @@ func (g *guard) nested(key string, m pcommon.Map, depth int) {
 		g.value(key, e, depth+1)
 	}
 	if !good {
+		g.refused += g.limit(m)
 		g.keys(m)
 	}
 }
@@ -218,10 +219,11 @@ func (g *guard) group(m pcommon.Map) int {
 		good = good && g.goodKey(k)
 		g.attribute(k, v)
 	}
+	removed := g.limit(m)
 	if !good {
 		g.keys(m)
 	}
-	return g.limit(m)
+	return removed
 }
 
 // limit removes attributes beyond the allowed number, the last ones first, but
@@ -267,29 +269,34 @@ func (g *guard) goodKey(k string) bool {
 	return true
 }
 
+// renamed is an attribute that waits for its new name.
+type renamed struct {
+	name  string
+	value pcommon.Value
+}
+
 // keys writes names anew that are no valid UTF-8, too long, or hold what must not
-// be kept.
+// be kept. Each new name is looked for among all, so the caller limits their number
+// first.
 func (g *guard) keys(m pcommon.Map) {
-	var broken []string
-	for k := range m.All() {
-		if !g.goodKey(k) {
-			broken = append(broken, k)
+	var broken []renamed
+	m.RemoveIf(func(k string, v pcommon.Value) bool {
+		if g.goodKey(k) {
+			return false
 		}
-	}
-	for _, k := range broken {
-		name := g.name("", g.id("attribute.name", k))
-		unique := name
-		for n := 2; ; n++ { // masks are equal
-			if _, taken := m.Get(unique); !taken {
-				break
-			}
-			unique = name + "#" + strconv.Itoa(n)
+		value := pcommon.NewValueEmpty()
+		v.MoveTo(value)
+		broken = append(broken, renamed{g.name("", g.id("attribute.name", k)), value})
+		return true
+	})
+	last := map[string]int{} // by name: the number behind it that was given last
+	for _, b := range broken {
+		dst, taken := m.GetOrPutEmpty(b.name)
+		for n := max(2, last[b.name]+1); taken; n++ { // masks are equal
+			last[b.name] = n
+			dst, taken = m.GetOrPutEmpty(b.name + "#" + strconv.Itoa(n))
 		}
-		dst := m.PutEmpty(unique)
-		if src, ok := m.Get(k); ok {
-			src.CopyTo(dst)
-		}
-		m.Remove(k)
+		b.value.MoveTo(dst)
 	}
 }
 

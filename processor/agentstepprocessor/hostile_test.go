@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -148,6 +149,29 @@ func TestTenThousandAttributesAreLimitedAndThoseOfOursStay(t *testing.T) {
 	require.Equal(t, agent.OpTool, rec.Step.Op)
 	require.InDelta(t, s.cfg.MaxAttributes, len(rec.Step.Attributes), 5)
 	require.InDelta(t, 10_000-s.cfg.MaxAttributes, rec.Step.Dropped, 5)
+}
+
+// Names that redaction masks are all alike, so each needs a number of its own.
+func TestTenThousandNamesThatAreMaskedCostLittle(t *testing.T) {
+	s := newTestState(t, strings.Replace(taskPolicy, "mode: pseudonym", "mode: mask", 1))
+	td, span := oneSpan(nil)
+	nested := span.Attributes().PutEmptyMap("nested")
+	at, logs := span.Attributes(), plog.NewLogs()
+	rl := logs.ResourceLogs().AppendEmpty()
+	record := rl.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+	for _, m := range []pcommon.Map{nested, at, rl.Resource().Attributes(), record.Attributes()} {
+		m.EnsureCapacity(10_000)
+		for i := range 10_000 {
+			m.PutInt("user"+strconv.Itoa(i)+"@example.com", int64(i))
+		}
+	}
+	began := time.Now()
+	rec := run(t, s, td)
+	_, err := s.processLogs(t.Context(), logs)
+	require.NoError(t, err)
+	require.Less(t, time.Since(began), 20*time.Second) // a look through all names for each number took minutes
+	require.Len(t, rec.Step.Attributes, s.cfg.MaxAttributes)
+	require.Equal(t, agent.Attr{Key: "[EMAIL]#2", Value: "1", JSON: true}, rec.Step.Attributes[2])
 }
 
 func TestLargeValuesAreCutAndSaySo(t *testing.T) {

@@ -131,13 +131,13 @@ func (w *worker) protectSpan(span ptrace.Span) {
 			g.attribute(k, v)
 		}
 	}
-	if broken {
-		g.keys(at)
-	}
 	if drop {
 		at.RemoveIf(func(k string, _ pcommon.Value) bool { return treatmentOf(k) == stated })
 	}
 	dropped := g.limit(at)
+	if broken {
+		g.keys(at)
+	}
 	span.SetDroppedAttributesCount(addCount(span.DroppedAttributesCount(), dropped))
 	w.counts.dropped[dropAttributes] += int64(dropped)
 	span.SetName(g.name("span.name", span.Name()))
@@ -360,10 +360,10 @@ func (w *worker) logRecord(lr plog.LogRecord, ordinal int) *canon.Record {
 			g.attribute(k, v)
 		}
 	}
+	w.counts.dropped[dropAttributes] += int64(g.limit(at))
 	if !good {
 		g.keys(at)
 	}
-	w.counts.dropped[dropAttributes] += int64(g.limit(at))
 	g.value("body", lr.Body(), 0)
 	lr.SetSeverityText(g.name("severity_text", lr.SeverityText()))
 	lr.SetEventName(g.name("event_name", valid(lr.EventName())))
