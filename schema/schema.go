@@ -67,6 +67,14 @@ func Local(table, cluster string) string {
 	return table + localSuffix
 }
 
+// Front is the name that statements know a table on a server by.
+func Front(local, cluster string) string {
+	if cluster == "" {
+		return local
+	}
+	return strings.TrimSuffix(local, localSuffix)
+}
+
 // rendered is a file system whose files have their variables filled in.
 type rendered struct {
 	fs.FS

@@ -68,6 +68,8 @@ func TestARowIsReplacedOnItsShard(t *testing.T) {
 func TestTheTableOnAServerIsNamed(t *testing.T) {
 	require.Equal(t, "steps", Local("steps", ""))
 	require.Equal(t, "steps_local", Local("steps", "main"))
+	require.Equal(t, "steps", Front("steps_local", "main"))
+	require.Equal(t, "steps", Front("steps", ""))
 }
 
 func TestANameThatIsNoNameIsRefused(t *testing.T) {

@@ -16,7 +16,7 @@ const scopeName = "github.com/steptrail/steptrail/extension/agentstorageextensio
 // described are all metrics of the extension.
 var described = []meter.Metric{
 	{
-		Name: "steptrail_store_up", Kind: meter.Gauge, Unit: "1",
+		Name: "steptrail_store_up", Kind: meter.Gauge, Unit: "{store}",
 		Description: "1 while the store answers and its tables are there, else 0; asked every 5 s.",
 	},
 	{

@@ -42,8 +42,11 @@ func (m *Metric) Prometheus() string {
 	if unit := map[string]string{"s": "seconds", "By": "bytes"}[m.Unit]; unit != "" && !strings.HasSuffix(name, "_"+unit) {
 		name += "_" + unit
 	}
-	if m.Kind == Counter {
+	switch {
+	case m.Kind == Counter:
 		name += "_total"
+	case m.Kind == Gauge && m.Unit == "1":
+		name += "_ratio"
 	}
 	return name
 }

@@ -21,6 +21,8 @@ var clusterSettings = clickhouse.Settings{
 	// sweep reads what was just written, and replicas may lag.
 	"load_balancing":           "in_order",
 	"prefer_localhost_replica": 0,
+	// Deletions ask other tables which rows go; these do not change meanwhile.
+	"allow_nondeterministic_mutations": 1,
 }
 
 // withClusterSettings copies opts with the settings of a cluster.
@@ -42,10 +44,26 @@ func onCluster(sql, cluster string) string {
 	return alterTable.ReplaceAllString(sql, "ALTER TABLE "+schema.Local("${1}", cluster)+" ON CLUSTER `"+cluster+"` ")
 }
 
-// partsOf is where the parts of all servers are told.
-func partsOf(cluster string) string {
-	if cluster == "" {
-		return "system.parts"
+// Which servers are asked for their parts.
+const (
+	allReplicas = "clusterAllReplicas"
+	oneReplica  = "cluster" // of each shard
+)
+
+// partsOf puts into a statement where the parts of those servers are told.
+func partsOf(sql statement, cluster, of string) string {
+	from := "system.parts"
+	if cluster != "" {
+		from = of + "('" + cluster + "', system.parts)"
 	}
-	return "clusterAllReplicas('" + cluster + "', system.parts)"
+	return replaceAll(string(sql), "/* parts */", from)
+}
+
+// locals are the names of tables on a server.
+func locals(tables []string, cluster string) []string {
+	out := make([]string, len(tables))
+	for i, name := range tables {
+		out[i] = schema.Local(name, cluster)
+	}
+	return out
 }

@@ -229,7 +229,8 @@ func TestSettingsOfTheAddressAndOfAClusterGoWithEveryStatement(t *testing.T) {
 	require.NoError(t, ask(t, nativeTo(t, "", opts)))
 	require.Equal(t, map[string]string{
 		"distributed_foreground_insert": "1", "distributed_product_mode": "global", "prefer_localhost_replica": "0",
-		"load_balancing": "random", "insert_quorum": "2", "max_execution_time": "60",
+		"allow_nondeterministic_mutations": "1",
+		"load_balancing":                   "random", "insert_quorum": "2", "max_execution_time": "60",
 	}, sent(f.queries[0]))
 	require.Equal(t, map[string]string{"load_balancing": "random", "insert_quorum": "2", "max_execution_time": "60"}, sent(f.queries[1]))
 	require.Equal(t, clickhouse.Settings{"load_balancing": "random", "insert_quorum": 2}, opts.Settings, "what was given is not changed")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	"github.com/steptrail/steptrail/schema"
 )
 
 // replaceAll puts constants of this program in the place of marks.
@@ -37,12 +35,8 @@ func (s *Store) ServerTime(ctx context.Context) (int64, error) {
 // power cut finds either them or their successors whole; while an erasure waits
 // it is 35 s, which is what systems take to write files out.
 func (s *Store) PartsGone(ctx context.Context, until int64) (bool, error) {
-	var tables []string
-	for _, name := range erasedTables() {
-		tables = append(tables, schema.Local(name, s.cfg.Cluster))
-	}
-	p := params{}.texts("tables", tables).number("until", until)
-	n, err := (&Reader{store: s}).count(ctx, replaceAll(string(sqlInactiveParts), "/* parts */", partsOf(s.cfg.Cluster)), p)
+	p := params{}.texts("tables", locals(erasedTables(), s.cfg.Cluster)).number("until", until)
+	n, err := (&Reader{store: s}).count(ctx, partsOf(sqlInactiveParts, s.cfg.Cluster, allReplicas), p)
 	if err != nil {
 		return false, fmt.Errorf("look for replaced parts: %w", err)
 	}

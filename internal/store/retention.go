@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/steptrail/steptrail/internal/store/column"
+	"github.com/steptrail/steptrail/schema"
 )
 
 // Due is what of a table expires in a week.
@@ -40,9 +41,9 @@ func (s *Store) Retention(ctx context.Context) ([]Due, error) {
 	var parts column.Set
 	table, partition := column.Add(&parts, "table", column.NewString()), column.Add(&parts, "partition", column.NewString())
 	rows, bytes := column.Add(&parts, "row_count", &column.UInt64{}), column.Add(&parts, "bytes", &column.UInt64{})
-	err := s.wire.query(ctx, string(sqlRetentionParts), params{}.texts("tables", names), &parts, func() error {
+	err := s.wire.query(ctx, partsOf(sqlRetentionParts, s.cfg.Cluster, oneReplica), params{}.texts("tables", locals(names, s.cfg.Cluster)), &parts, func() error {
 		for i := range parts.Rows() {
-			sizes[place{table.Row(i), partition.Row(i)}] = size{rows.Row(i), bytes.Row(i)}
+			sizes[place{schema.Front(table.Row(i), s.cfg.Cluster), partition.Row(i)}] = size{rows.Row(i), bytes.Row(i)}
 		}
 		return nil
 	})
