@@ -123,7 +123,7 @@ func TestAHoldIsPlacedListedAndEnded(t *testing.T) {
 func TestAnErasureIsAskedForAndAnswersWithItsCertificate(t *testing.T) {
 	f := start(t, nil)
 	f.memory.add(span("r/1", 1, 1, nil))
-	e := sent[api.Erasure](t, f, http.StatusAccepted, http.MethodPost, erasuresRoute, erasuresRoute, `{"run_id": "r/1", "full": true, "owner": "dpo"}`)
+	e := sent[api.Erasure](t, f, http.StatusAccepted, http.MethodPost, erasuresRoute, erasuresRoute, `{"run_id": "r/1", "full": true, "owner": "dpo", "reason": "asked for"}`)
 	require.Equal(t, api.ErasureStatusPending, e.Status)
 	require.True(t, e.Full)
 	require.Equal(t, "r/1", e.RunID)
@@ -151,7 +151,7 @@ func TestAnErasureIsAskedForAndAnswersWithItsCertificate(t *testing.T) {
 	require.Equal(t, []api.Removal{{At: done.RequestedAt, Table: "steps", Rows: 4, Sha256: "01" + strings.Repeat("00", 31)}}, done.Certificate.Removed)
 
 	// Whom an erasure is about stands nowhere but in the request that is worked on.
-	u := sent[api.Erasure](t, f, http.StatusAccepted, http.MethodPost, erasuresRoute, erasuresRoute, `{"user": "jane"}`)
+	u := sent[api.Erasure](t, f, http.StatusAccepted, http.MethodPost, erasuresRoute, erasuresRoute, `{"user": "jane", "owner": "dpo", "reason": "asked for"}`)
 	require.Empty(t, u.RunID)
 	require.NotContains(t, fmt.Sprint(f.memory.accesses), "jane")
 	require.True(t, slices.ContainsFunc(f.memory.accesses, func(a agent.Access) bool { return a.Action == "erasure.request" && a.Detail == "user "+u.ID }))
@@ -168,19 +168,22 @@ func TestHoldsAndErasuresSayWhatIsWrong(t *testing.T) {
 		limit      int
 		says       string
 	}{
-		"nothing is meant":      {holdsRoute, `{"owner": "a", "reason": "b"}`, 400, "", 0, "exactly one of"},
-		"two things are meant":  {holdsRoute, `{"run_id": "r", "user": "u", "owner": "a", "reason": "b"}`, 400, "", 0, "exactly one of"},
-		"half a range":          {holdsRoute, `{"from": "2026-01-01T00:00:00Z", "owner": "a", "reason": "b"}`, 400, "from", 0, "both ends"},
-		"a range backwards":     {holdsRoute, `{"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z", "owner": "a", "reason": "b"}`, 400, "to", 0, "later"},
-		"no time":               {holdsRoute, `{"from": "today", "to": "2026-01-01T00:00:00Z", "owner": "a", "reason": "b"}`, 400, "from", 0, "2026"},
-		"no owner":              {holdsRoute, `{"run_id": "r", "reason": "b"}`, 400, "owner", 0, "who answers"},
-		"no reason":             {holdsRoute, `{"run_id": "r", "owner": "a"}`, 400, "reason", 0, "what it is for"},
-		"a long target":         {holdsRoute, `{"target": "` + long + `", "owner": "a", "reason": "b"}`, 400, "target", 4096, "longer than 4096"},
-		"a long owner":          {holdsRoute, `{"run_id": "r", "reason": "b", "owner": "` + long[:201] + `"}`, 400, "owner", 200, "longer than 200"},
-		"an owner of two lines": {holdsRoute, `{"run_id": "r", "reason": "b", "owner": "a\nb"}`, 400, "owner", 0, "control"},
-		"an unknown field":      {erasuresRoute, `{"session": "s"}`, 400, "", 0, "session"},
-		"a range to erase":      {erasuresRoute, `{"from": "2026-01-01T00:00:00Z"}`, 400, "", 0, "from"},
-		"an unknown run":        {erasuresRoute, `{"run_id": "nowhere"}`, 404, "", 0, "nothing under this id"},
+		"nothing is meant":       {holdsRoute, `{"owner": "a", "reason": "b"}`, 400, "", 0, "exactly one of"},
+		"two things are meant":   {holdsRoute, `{"run_id": "r", "user": "u", "owner": "a", "reason": "b"}`, 400, "", 0, "exactly one field"},
+		"half a range":           {holdsRoute, `{"from": "2026-01-01T00:00:00Z", "owner": "a", "reason": "b"}`, 400, "from", 0, "both ends"},
+		"a range backwards":      {holdsRoute, `{"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z", "owner": "a", "reason": "b"}`, 400, "to", 0, "later"},
+		"no time":                {holdsRoute, `{"from": "today", "to": "2026-01-01T00:00:00Z", "owner": "a", "reason": "b"}`, 400, "from", 0, "2026"},
+		"no owner":               {holdsRoute, `{"run_id": "r", "reason": "b"}`, 400, "owner", 0, "who answers"},
+		"no reason":              {holdsRoute, `{"run_id": "r", "owner": "a"}`, 400, "reason", 0, "what it is for"},
+		"a long target":          {holdsRoute, `{"target": "` + long + `", "owner": "a", "reason": "b"}`, 400, "target", 4096, "longer than 4096"},
+		"a long owner":           {holdsRoute, `{"run_id": "r", "reason": "b", "owner": "` + long[:201] + `"}`, 400, "owner", 200, "longer than 200"},
+		"an owner of two lines":  {holdsRoute, `{"run_id": "r", "reason": "b", "owner": "a\nb"}`, 400, "owner", 0, "control"},
+		"an unknown field":       {erasuresRoute, `{"session": "s"}`, 400, "", 0, "session"},
+		"a range to erase":       {erasuresRoute, `{"from": "2026-01-01T00:00:00Z"}`, 400, "", 0, "from"},
+		"an erasure by nobody":   {erasuresRoute, `{"run_id": "r", "reason": "b"}`, 400, "owner", 0, "who answers"},
+		"an erasure for nothing": {erasuresRoute, `{"run_id": "r", "owner": "a"}`, 400, "reason", 0, "what it is for"},
+		"nothing to erase":       {erasuresRoute, `{"owner": "a", "reason": "b"}`, 400, "", 0, "run_id, target and user"},
+		"an unknown run":         {erasuresRoute, `{"run_id": "nowhere", "owner": "a", "reason": "b"}`, 404, "", 0, "nothing under this id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := sent[api.Problem](t, f, c.status, http.MethodPost, c.path, c.path, c.body)

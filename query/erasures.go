@@ -22,7 +22,10 @@ func (s *Server) RequestErasure(ctx context.Context, req api.RequestErasureReque
 	if err != nil {
 		return nil, err
 	}
-	if err := checkOwner(b.Owner, b.Reason, false); err != nil {
+	if sel.Scope == agent.ScopeUnset {
+		return nil, newProblem(http.StatusBadRequest, "say by exactly one of run_id, target and user which runs are meant")
+	}
+	if err := checkOwner(b.Owner, b.Reason); err != nil {
 		return nil, err
 	}
 	r, err := s.reader(ctx)

@@ -98,7 +98,10 @@ func (s *Server) PlaceHold(ctx context.Context, req api.PlaceHoldRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkOwner(b.Owner, b.Reason, true); err != nil {
+	if sel.Scope == agent.ScopeUnset {
+		return nil, newProblem(http.StatusBadRequest, "say by exactly one of run_id, target, user, or from with to, which runs are meant")
+	}
+	if err := checkOwner(b.Owner, b.Reason); err != nil {
 		return nil, err
 	}
 	r, err := s.reader(ctx)
@@ -165,7 +168,8 @@ func (s *Server) logAccess(ctx context.Context, r Custodian, action, actor strin
 	return r.LogAccess(ctx, &a)
 }
 
-// selector reads by what runs are meant: by exactly one of the fields.
+// selector reads by what runs are meant: by at most one of the fields, and none
+// is the zero selector.
 func selector(run, target, user, from, to string) (agent.Selector, error) {
 	var sel agent.Selector
 	given := 0
@@ -196,17 +200,17 @@ func selector(run, target, user, from, to string) (agent.Selector, error) {
 			return sel, badParameter("from", "and to go together: a range of time has both ends")
 		}
 	}
-	if given != 1 {
-		return sel, newProblem(http.StatusBadRequest, "say by exactly one of run_id, target, user, or from with to, which runs are meant")
+	if given > 1 {
+		return sel, newProblem(http.StatusBadRequest, "say by exactly one field which runs are meant; the request names several")
 	}
 	return sel, nil
 }
 
-func checkOwner(owner, reason string, required bool) error {
-	if required && owner == "" {
+func checkOwner(owner, reason string) error {
+	if owner == "" {
 		return badParameter("owner", "must say who answers for it")
 	}
-	if required && reason == "" {
+	if reason == "" {
 		return badParameter("reason", "must say what it is for")
 	}
 	if err := checkText("owner", owner, maxActor, false); err != nil {

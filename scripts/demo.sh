@@ -19,6 +19,11 @@ if [ -e "$STEPTRAIL_DATA_DIR" ] && [ ! -e "$STEPTRAIL_DATA_DIR/demo" ]; then
   echo "demo: $STEPTRAIL_DATA_DIR is there and was not made by the demo; name another folder in STEPTRAIL_DATA_DIR" >&2
   exit 1
 fi
+# A running demo holds the lock of its engine: its data stays.
+if [ -e "$STEPTRAIL_DATA_DIR/engine/lock" ] && ! flock --nonblock "$STEPTRAIL_DATA_DIR/engine/lock" true; then
+  echo "demo: a Steptrail runs on $STEPTRAIL_DATA_DIR; stop it (Ctrl-C where it was started), or name another folder in STEPTRAIL_DATA_DIR" >&2
+  exit 1
+fi
 rm -rf "$STEPTRAIL_DATA_DIR"
 mkdir -p "$STEPTRAIL_DATA_DIR"
 touch "$STEPTRAIL_DATA_DIR/demo"

@@ -32,6 +32,7 @@ func TestExitStatusTellsFailureFromWrongUsage(t *testing.T) {
 		"an unknown built-in is a failure":     {[]string{"validate", "--config", "builtin:nothing"}, exitFailure, "", "all-in-one"},
 		"a config that is wrong is a failure":  {[]string{"validate", "--set", "processors.memory_limiter.limit_percentage=-1"}, exitFailure, "", "limit_percentage"},
 		"an unknown component is named":        {[]string{"validate", "--set", "processors.batch.timeout=1s"}, exitFailure, "", "batch"},
+		"a sweep of no store is a failure":     {[]string{"sweep", "--from", "2026-05-01T00:00:00Z"}, exitFailure, "", "no data is stored in"},
 		"an unknown feature gate is a failure": {[]string{"featuregate", "no.such.gate"}, exitFailure, "", "no.such.gate"},
 	} {
 		t.Run(name, func(t *testing.T) {

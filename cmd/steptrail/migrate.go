@@ -11,7 +11,7 @@ import (
 
 // newMigrateCommand brings the tables to the newest version.
 func newMigrateCommand() *cobra.Command {
-	var flags storeFlags
+	flags := storeFlags{mayCreate: true}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "migrate",

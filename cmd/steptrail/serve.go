@@ -19,12 +19,12 @@ func serveCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.Use = "serve"
 	cmd.Short = "Run the collector: take spans in, keep them, answer questions about them"
 	cmd.Long = `Run the collector. Without --config it runs the built-in all-in-one config: OTLP in, the embedded ClickHouse (or the
-server that STEPTRAIL_CLICKHOUSE_DSN names), the query API and the web pages, all on loopback.
+server that STEPTRAIL_CLICKHOUSE_DSN names), the query API, all on loopback.
 
 The built-in config reads these variables:
   STEPTRAIL_OTLP_GRPC_ENDPOINT  where OTLP/gRPC is taken in (127.0.0.1:4317)
   STEPTRAIL_OTLP_HTTP_ENDPOINT  where OTLP/HTTP is taken in (127.0.0.1:4318)
-  STEPTRAIL_QUERY_ENDPOINT      the query API and the web pages (127.0.0.1:8686)
+  STEPTRAIL_QUERY_ENDPOINT      the query API (127.0.0.1:8686)
   STEPTRAIL_HEALTH_ENDPOINT     health_check on a port of its own (any free port)
   STEPTRAIL_TELEMETRY_PORT      the collector's own metrics, on loopback (8888)
   STEPTRAIL_DATA_DIR            queue, embedded database, made keys (./steptrail-data)

@@ -24,6 +24,11 @@ func newSweepCommand() *cobra.Command {
 		Long: `Judge again every run that got spans between two times, quiet or not, and write down what differs. serve sweeps by
 itself; this is for after a change of policy or a repair. Changes are known for two days.
 
+Thresholds, limits, rules' severities and deadlines are those of the policy as it is now. What a policy says of a tool
+(class, target, key, approval, repeatable) was decided when each span came and stays as it was.
+
+With the embedded engine, stop serve first: a data folder has one owner.
+
 Exit status: 0 on success, 1 on failure (what was judged is written), 2 on wrong usage.`,
 		Example: `  steptrail sweep --from 2026-05-01T00:00:00Z --to 2026-05-02T00:00:00Z
   STEPTRAIL_POLICY_FILE=policy.yaml steptrail sweep --from 2026-05-01T00:00:00Z`,

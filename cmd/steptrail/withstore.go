@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,7 @@ type storeFlags struct {
 	caFile       string
 	cluster      string
 	dataDir      string
+	mayCreate    bool // a new embedded store, where there is none yet
 }
 
 func (f *storeFlags) register(cmd *cobra.Command) {
@@ -53,8 +55,13 @@ const readyWait = 2 * time.Minute
 
 // with opens the store as serve does, which migrates it, and calls do. The
 // embedded engine's data folder has one owner: while serve runs, this fails and
-// says who holds it.
+// says who holds it. A folder without stored data is an error unless mayCreate.
 func (f *storeFlags) with(ctx context.Context, do func(context.Context, *store.Store) error) (err error) {
+	if f.dsn == agentstorageextension.Embedded && !f.mayCreate {
+		if _, err := os.Stat(filepath.Join(f.dataDir, "engine")); errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("no data is stored in %s: name the data folder of serve with --data-dir or STEPTRAIL_DATA_DIR", f.dataDir)
+		}
+	}
 	factory := agentstorageextension.NewFactory()
 	cfg := factory.CreateDefaultConfig().(*agentstorageextension.Config) //nolint:forcetypeassert // the factory's own
 	cfg.DSN, cfg.DataDir, cfg.Migrate = configopaque.String(f.dsn), f.dataDir, true

@@ -37,7 +37,7 @@ func WriteRuns(out io.Writer, c Colours, list api.RunList) error {
 func what(c Colours, r *api.Run) string {
 	s := fmt.Sprintf("%s, %s, %s", plural(r.Counts.Think.Attempts, "model call"), plural(r.Counts.Read.Attempts, "read"), plural(r.Counts.Act.Attempts, "act"))
 	if len(r.Findings) > 0 {
-		s += "; " + c.state("warning") + ": " + findingCounts(r.Findings)
+		s += "; found " + findingCounts(r.Findings)
 	}
 	if r.UnknownOpen > 0 {
 		s += "; " + c.paint("33", plural(r.UnknownOpen, "open unknown"))

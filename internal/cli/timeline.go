@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/steptrail/steptrail/query/api"
@@ -114,7 +116,11 @@ func (t *timeline) step(s *api.Step, findings map[string]*api.Finding) {
 	}
 	for _, id := range s.Findings {
 		if f := findings[id]; f != nil && f.Status != api.FindingStatusWithdrawn {
-			fmt.Fprintf(t.w, "%s%s %s\n", indent, t.c.state(string(f.Severity)), clean(f.Kind))
+			mark := t.c.state(string(f.Severity))
+			if f.Status == api.FindingStatusResolved {
+				mark = t.c.state(string(f.Status))
+			}
+			fmt.Fprintf(t.w, "%s%s %s\n", indent, mark, clean(f.Kind))
 		}
 	}
 }
@@ -148,6 +154,8 @@ func (t *timeline) attempt(a *api.Attempt) string {
 
 func errorOf(a *api.Attempt) string {
 	switch {
+	case a.ErrorType != "" && strings.HasPrefix(a.Error, a.ErrorType+":"): // some SDKs put the type before the text
+		return short(a.Error, 140)
 	case a.ErrorType != "" && a.Error != "":
 		return short(a.ErrorType, 40) + ": " + short(a.Error, 100)
 	case a.ErrorType != "":
@@ -163,10 +171,28 @@ func (t *timeline) findings(found []api.Finding) {
 		return
 	}
 	fmt.Fprintf(t.w, "\n%s\n", t.c.bold("findings"))
+	found = slices.Clone(found)
+	slices.SortStableFunc(found, func(a, b api.Finding) int { return cmp.Or(weight(&b)-weight(&a), cmp.Compare(a.Kind, b.Kind)) })
 	for i := range found {
 		f := &found[i]
 		fmt.Fprintf(t.w, "  %s  %s  %s  %s\n", t.c.state(pad(string(f.Severity), 8)), t.c.state(pad(string(f.Status), 9)), pad(clean(f.Kind), 20), clean(f.Message))
 	}
+}
+
+// weight puts what is open and severe first.
+func weight(f *api.Finding) int {
+	n := 0
+	switch f.Severity {
+	case api.FindingSeverityCritical:
+		n = 2
+	case api.FindingSeverityWarning:
+		n = 1
+	case api.FindingSeverityInfo:
+	}
+	if f.Status == api.FindingStatusOpen {
+		n += 3
+	}
+	return n
 }
 
 func (t *timeline) unknowns(list []api.Unknown) {

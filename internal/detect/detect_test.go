@@ -69,6 +69,8 @@ func TestAPolicysRuleIsRaisedOncePerRun(t *testing.T) {
 	require.Equal(t, agent.SeverityCritical, bypassed[0].Severity)
 	require.Equal(t, "the guardrail was bypassed", bypassed[0].Message)
 	require.Len(t, bypassed[0].Evidence, 2)
+	require.NotEmpty(t, bypassed[0].Agent, "of the step, or of the run")
+	require.NotEmpty(t, bypassed[0].Step)
 	gone := ofKind(found, "rule.gone") // a rule that the policy no longer has
 	require.Len(t, gone, 1)
 	require.Equal(t, agent.SeverityWarning, gone[0].Severity)

@@ -113,8 +113,21 @@ func (x *scene) unsafeAfter(u *agent.Unknown, e *executions, reads map[string][]
 		Waste: agent.Waste{Attempts: 1, Duration: max(0, again.End-again.Start), Tokens: again.Tokens.Total(), CostNano: again.CostNano},
 	}
 	f.Message = what(lost.Tool, lost.Target) + " ran again " + lapse(again.Start-max(lost.End, lost.Start)) + " after " + attemptOf(st, lost) + " " + ended(lost) + ", " +
-		underKeys(lost, again) + "; it " + ended(again) + ", so it may have been done twice: look before acting again, or send the same key"
+		underKeys(lost, again) + "; it " + ended(again) + ", " + cameOf(u, again)
 	return f, true
+}
+
+// cameOf says what became of an act that ran again, as far as it is known.
+func cameOf(u *agent.Unknown, again *agent.Attempt) string {
+	switch {
+	case u.Way == agent.SettlementApplied && again.Outcome == agent.OutcomeOK:
+		return "and the first had happened as well, so it was done twice: undo one"
+	case u.Way == agent.SettlementApplied:
+		return "and the first had happened: do not run it again"
+	case u.Way == agent.SettlementNotApplied:
+		return "and the first had not happened, as was seen later: look before acting again, or send the same key"
+	}
+	return "so it may have been done twice: look before acting again, or send the same key"
 }
 
 // after gives the executions of a list that began later, so many of them.

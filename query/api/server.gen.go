@@ -815,8 +815,8 @@ type ErasureRequest struct {
 	Full bool `json:"full,omitempty,omitzero"`
 
 	// Owner Who answers for it
-	Owner  string `json:"owner,omitempty,omitzero"`
-	Reason string `json:"reason,omitempty,omitzero"`
+	Owner  string `json:"owner"`
+	Reason string `json:"reason"`
 	RunID  string `json:"run_id,omitempty,omitzero"`
 	Target string `json:"target,omitempty,omitzero"`
 	User   string `json:"user,omitempty,omitzero"`
