@@ -83,7 +83,7 @@ func extensions() []entry[extension.Factory] {
 // Factories returns the components of the distribution, with the module and version that each was built from.
 // It fails only if two components claim one type name.
 func Factories() (otelcol.Factories, error) {
-	f := otelcol.Factories{Telemetry: otelconftelemetry.NewFactory()}
+	f := otelcol.Factories{Telemetry: nativeLatencies{otelconftelemetry.NewFactory()}}
 	modules := linkedModules()
 	var err error
 	if f.Receivers, f.ReceiverModules, err = index(receivers(), modules); err != nil {
