@@ -118,8 +118,8 @@ type builder struct {
 	steps    []stepGroup
 	turns    []Turn
 	words    map[string]CallWord // by call id
-	openEnds []openEnd
-	spanless map[int32]Sign // by agent span
+	openEnds map[int32]*openEnd  // by the agent's span
+	spanless map[int32]Sign      // by agent span
 }
 
 // derive runs the passes over one run; nil if it is none.

@@ -113,7 +113,7 @@ func reverse(s []int32) {
 // foldResponses: a model-call span with the response id of another and no
 // different input, beside it or sent again by a durable engine.
 func (b *builder) foldResponses() {
-	var first map[string]int32
+	var first map[string]response
 	for i := range b.cands {
 		c := &b.cands[i]
 		if c.op != OpModel || c.gone {
@@ -124,17 +124,52 @@ func (b *builder) foldResponses() {
 			continue
 		}
 		if first == nil {
-			first = map[string]int32{}
+			first = map[string]response{}
 		}
 		f, ok := first[id]
-		if !ok || !b.oneResponse(&b.cands[f], c) {
-			first[id] = int32(i)
+		if !ok {
+			first[id] = response{cand: int32(i)}
 			continue
 		}
-		into := &b.cands[f]
-		into.spans = append(append([]int32(nil), b.members(into)...), b.members(c)...)
-		c.gone = true
+		if !f.known {
+			m := b.model(&b.cands[f.cand])
+			f.known, f.input, f.output = true, m.Input, m.Output
+		}
+		if m := b.model(c); b.oneResponse(&f, c, &m) {
+			b.absorb(&b.cands[f.cand], c)
+			f.show(&m)
+		} else {
+			f = response{int32(i), true, m.Input, m.Output}
+		}
+		first[id] = f
 	}
+}
+
+// response is what the spans of one answer show so far.
+type response struct {
+	cand          int32
+	known         bool // input and output are filled in
+	input, output Digest
+}
+
+// show adds what a further span shows, which is nothing different.
+func (r *response) show(m *Model) {
+	if !m.Input.IsZero() {
+		r.input = m.Input
+	}
+	if !m.Output.IsZero() {
+		r.output = m.Output
+	}
+}
+
+// absorb makes the spans of one attempt those of another. It grows in place, so
+// that many of them cost what they are.
+func (b *builder) absorb(into, c *cand) {
+	if into.spans == nil {
+		into.spans = append(make([]int32, 0, 4), into.node)
+	}
+	into.spans = append(into.spans, b.members(c)...)
+	c.gone = true
 }
 
 // foldStreams: a model-call span without length tells what a streamed call before
@@ -164,8 +199,7 @@ func (b *builder) foldStreams() {
 		into := &b.cands[f]
 		x := b.model(into)
 		if x.Requested == m.Requested && !differ(x.Input, m.Input) {
-			into.spans = append(append([]int32(nil), b.members(into)...), b.members(c)...)
-			c.gone = true
+			b.absorb(into, c)
 			delete(open, parent)
 		}
 	}
@@ -185,12 +219,12 @@ const twinGap = 5_000_000
 
 // oneResponse reports whether y is x again. An id alone does not tell: local
 // servers number their answers.
-func (b *builder) oneResponse(x, y *cand) bool {
+func (b *builder) oneResponse(f *response, y *cand, ym *Model) bool {
+	x := &b.cands[f.cand]
 	if x.frame != y.frame && x.frame >= 0 && y.frame >= 0 {
 		return false
 	}
-	xm, ym := b.model(x), b.model(y)
-	if differ(xm.Input, ym.Input) || differ(xm.Output, ym.Output) {
+	if differ(f.input, ym.Input) || differ(f.output, ym.Output) {
 		return false
 	}
 	xs, ys := b.span(x), b.span(y)

@@ -193,9 +193,7 @@ func (b *builder) foldReplays() {
 			}
 			continue
 		}
-		into := &b.cands[seen[k][n]]
-		into.spans = append(append([]int32(nil), b.members(into)...), b.members(c)...)
-		c.gone = true
+		b.absorb(&b.cands[seen[k][n]], c)
 	}
 }
 

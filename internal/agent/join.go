@@ -134,7 +134,7 @@ func (a *arena) joinByCall(want []pair) []pair {
 	for _, id := range ids {
 		c := calls[id]
 		for _, list := range [...]*[]int32{&c.asks, &c.executes, &c.answers, &c.begins} {
-			slices.SortFunc(*list, a.compareBegin)
+			slices.SortFunc(*list, a.compareUnits)
 			*list = slices.Compact(*list)
 		}
 		want = a.joinsOfCall(c, want)
@@ -142,45 +142,66 @@ func (a *arena) joinByCall(want []pair) []pair {
 	return want
 }
 
+// asking is what the units of one service have to do with a call id.
+type asking struct {
+	from     int32 // the unit that asks first
+	next     int32 // the next one that asks; -1 for none
+	executed bool  // a unit of the service executes the call
+	begun    bool  // one that may go on with its answer was looked at
+}
+
+// joinsOfCall costs time linear in the units that have to do with the id: where
+// ids are numbered by the model's server, all runs share them.
 func (a *arena) joinsOfCall(c *callUnits, want []pair) []pair {
-	for n, from := range c.asks {
-		if slices.Contains(c.executes, from) {
+	if len(c.asks) == 0 || len(c.asks) == 1 && len(c.executes) == 1 && c.asks[0] == c.executes[0] {
+		return want
+	}
+	services := map[string]*asking{}
+	for _, g := range c.asks {
+		switch s := services[a.service(g)]; {
+		case s == nil:
+			services[a.service(g)] = &asking{from: g, next: noSpan}
+		case s.next < 0:
+			s.next = g
+		}
+	}
+	// Only the first that asks may be gone on with, and only by one that begins
+	// before another asks: after that the id is no id.
+	goesOn := func(s *asking, to int32) bool {
+		return a.compareBegin(to, s.from) > 0 && (s.next < 0 || a.compareBegin(to, s.next) < 0) && !a.within(c.asks, to)
+	}
+	for _, to := range c.executes {
+		s := services[a.service(to)]
+		if s == nil {
 			continue
 		}
-		// Where another unit of the service asked before, the id is no id.
-		first := func(to int32) bool {
-			if to == from || a.service(to) != a.service(from) || a.compareBegin(to, from) <= 0 || slices.Contains(c.asks, to) {
-				return false
-			}
-			for m, other := range c.asks {
-				if m != n && a.service(other) == a.service(from) && a.compareBegin(other, to) < 0 {
-					return false
-				}
-			}
-			return true
+		s.executed = true
+		if goesOn(s, to) && !a.within(c.executes, s.from) {
+			want = append(want, a.pairOf(s.from, to))
 		}
-		executed := false
-		for _, to := range c.executes {
-			if a.service(to) == a.service(from) {
-				executed = true
-			}
-			if first(to) {
-				want = append(want, a.pairOf(from, to))
-			}
-		}
-		if executed || slices.Contains(c.answers, from) {
+	}
+	for _, to := range c.begins {
+		s := services[a.service(to)]
+		if s == nil || s.executed || s.begun || a.compareBegin(to, s.from) <= 0 {
 			continue
 		}
-		for _, to := range c.begins {
-			if a.service(to) == a.service(from) && a.compareBegin(to, from) > 0 {
-				if first(to) {
-					want = append(want, a.pairOf(from, to))
-				}
-				break
-			}
+		s.begun = true
+		if goesOn(s, to) && !a.within(c.answers, s.from) {
+			want = append(want, a.pairOf(s.from, to))
 		}
 	}
 	return want
+}
+
+// compareUnits is compareBegin as a total order.
+func (a *arena) compareUnits(x, y int32) int {
+	return cmp.Or(a.compareBegin(x, y), cmp.Compare(x, y))
+}
+
+// within reports whether a list that is sorted by compareUnits has a group.
+func (a *arena) within(list []int32, g int32) bool {
+	_, ok := slices.BinarySearchFunc(list, g, a.compareUnits)
+	return ok
 }
 
 // callIndex collects the call ids of all groups. The ids are sorted.

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -119,11 +121,19 @@ func (b *builder) tieByID() {
 	}
 }
 
+// lookBack is how many requests a span is compared with: open ones of its tool
+// before it, or, on either side, those with its call id.
+const lookBack = 64
+
 // pickByID chooses among the requests with the call's id: its tool, own lane
 // first, one without an execution first, then the latest before it.
 func (b *builder) pickByID(list []int32, c *cand) int32 {
 	best, rank := int32(noSpan), -1
-	for _, n := range list {
+	// Where an id comes again and again, those around the call.
+	from, _ := slices.BinarySearchFunc(list, c.start, func(n int32, start int64) int {
+		return cmp.Or(cmp.Compare(b.cands[b.requests[n].model].start, start), -1)
+	})
+	for _, n := range list[max(0, from-lookBack):min(len(list), from+lookBack)] {
 		r := &b.requests[n]
 		if c.tool != "" && r.call.Tool != "" && !sameTool(c.tool, r.call.Tool) {
 			continue
@@ -162,10 +172,6 @@ func (b *builder) tieTo(n, i int32) {
 		c.args = r.call.Arguments
 	}
 }
-
-// lookBack is how many open requests of a tool a span without a call id is
-// compared with.
-const lookBack = 64
 
 // tieByOrder: a tool span without a call id executes a request of its tool by
 // the latest model answer before it that has one without an execution, in its
@@ -247,19 +253,44 @@ func (b *builder) tieHandoffs() {
 	if len(open) == 0 {
 		return
 	}
+	start := func(n int32) int64 { return b.cands[b.requests[n].model].start }
+	slices.SortStableFunc(open, func(n, m int32) int { return cmp.Compare(start(n), start(m)) })
+	var asked []int32 // before the hand-off and not taken up, the latest last
 	for i := range b.cands {
 		c := &b.cands[i]
 		if c.gone || c.op != OpHandoff || c.request != nil {
 			continue
 		}
-		for k := len(open) - 1; k >= 0; k-- {
-			r := &b.requests[open[k]]
-			if !r.used && b.cands[r.model].start <= c.start {
-				b.tieTo(open[k], int32(i))
+		for len(open) > 0 && start(open[0]) <= c.start {
+			asked, open = append(asked, open[0]), open[1:]
+		}
+		if last := len(asked) - 1; last >= 0 {
+			b.tieTo(asked[last], int32(i))
+			asked = asked[:last]
+		}
+	}
+}
+
+// maxAnswers is how many answers under one key are looked at for a request.
+const maxAnswers = 256
+
+// answerIn is the answer to a request among those under its key, which are in
+// order: the first one after it in its lane, or behind receipts the last, else the
+// first after it.
+func answerIn(list []answered, r *request) (found *answered) {
+	from, _ := slices.BinarySearchFunc(list, r.model, func(x answered, model int32) int { return cmp.Or(cmp.Compare(x.model, model), -1) })
+	list = list[from:min(len(list), from+maxAnswers)]
+	for k := range list {
+		if x := &list[k]; x.lane == r.lane {
+			if found = x; x.answer.Sign != SignReceipt {
 				break
 			}
 		}
 	}
+	if found == nil && len(list) > 0 {
+		found = &list[0]
+	}
+	return found
 }
 
 // standIns gives each request its answer, and each execution that of its
@@ -267,18 +298,7 @@ func (b *builder) tieHandoffs() {
 func (b *builder) standIns(answers map[answerKey][]answered) {
 	for n := range b.requests {
 		r := &b.requests[n]
-		list := answers[r.key]
-		var found *answered
-		for k := range list {
-			if x := &list[k]; x.model > r.model && x.lane == r.lane && (found == nil || found.answer.Sign == SignReceipt) {
-				found = x
-			}
-		}
-		for k := 0; k < len(list) && found == nil; k++ {
-			if x := &list[k]; x.model > r.model {
-				found = x
-			}
-		}
+		found := answerIn(answers[r.key], r)
 		if found == nil {
 			continue
 		}

@@ -3,9 +3,8 @@ package agent
 // openEnd is an agent whose dialect says what became of the calls of its last
 // model answer that nothing else tells of.
 type openEnd struct {
-	agent int32 // its span
-	sign  Sign
-	last  int32 // its last model call, a candidate; -1 if it has none
+	sign Sign
+	last int32 // its last model call, a candidate; -1 if it has none
 }
 
 // hear collects what spans say of calls that they do not stand for (conventions,
@@ -50,34 +49,29 @@ func (b *builder) openEnd(at int32, sign Sign) {
 	if up := b.ownAgent(at); up >= 0 && !b.a.nodes[at].isAgent {
 		at = up
 	}
-	for n := range b.openEnds {
-		if e := &b.openEnds[n]; e.agent == at {
-			if sign == SignRefused {
-				e.sign = sign
-			}
-			return
-		}
+	if b.openEnds == nil {
+		b.openEnds = map[int32]*openEnd{}
 	}
-	b.openEnds = append(b.openEnds, openEnd{at, sign, noSpan})
+	if e := b.openEnds[at]; e == nil {
+		b.openEnds[at] = &openEnd{sign, noSpan}
+	} else if sign == SignRefused {
+		e.sign = sign
+	}
 }
 
 // awaited finds the last model call of each agent with an open end, and the tool
 // spans behind it that only wait: they show neither result nor error.
 func (b *builder) awaited() {
-	ends := make(map[int32]*openEnd, len(b.openEnds))
-	for n := range b.openEnds {
-		ends[b.openEnds[n].agent] = &b.openEnds[n]
-	}
 	for i := range b.cands {
 		c := &b.cands[i]
-		e := ends[b.a.nodes[c.node].agent]
+		e := b.openEnds[b.a.nodes[c.node].agent]
 		if e != nil && !c.gone && c.op == OpModel && (e.last < 0 || b.cands[e.last].start <= c.start) {
 			e.last = int32(i)
 		}
 	}
 	for i := range b.cands {
 		c := &b.cands[i]
-		e := ends[b.a.nodes[c.node].agent]
+		e := b.openEnds[b.a.nodes[c.node].agent]
 		if e == nil || e.sign != SignDeferred || c.gone || c.op != OpTool || b.a.nodes[c.node].below {
 			continue
 		}
@@ -103,10 +97,8 @@ func (b *builder) wordOn(r *request) (w CallWord) {
 		default:
 		}
 	}
-	for n := range b.openEnds {
-		if e := &b.openEnds[n]; e.last == r.model {
-			return CallWord{Sign: e.sign}
-		}
+	if e := b.openEnds[b.a.nodes[b.cands[r.model].node].agent]; e != nil && e.last == r.model {
+		return CallWord{Sign: e.sign}
 	}
 	return CallWord{}
 }
