@@ -60,7 +60,7 @@ func (k *keyList) mark(before, last byte) {
 }
 
 func foldByte(c byte) byte {
-	if c == '-' {
+	if c == '-' || c == ' ' {
 		c = '_'
 	}
 	return c | 0x20
@@ -92,7 +92,7 @@ func (k *keyList) match(name string) bool {
 		case c-'A' < 26:
 			split = split || i > 0 && name[i-1]-'a' < 26
 			c |= 0x20
-		case c == '-':
+		case c == '-' || c == ' ':
 			c = '_'
 		}
 		lower = append(lower, c)
@@ -112,7 +112,7 @@ func (k *keyList) match(name string) bool {
 				words = append(words, '_')
 			}
 			c |= 0x20
-		case c == '-':
+		case c == '-' || c == ' ':
 			c = '_'
 		}
 		words = append(words, c)

@@ -239,4 +239,4 @@ func (r *Redactor) finish() {
 // Secret reports whether an attribute or JSON member of that name is removed as
 // a whole, whatever it holds. It is for values that are no texts; Value asks by
 // itself.
-func (r *Redactor) Secret(name string) bool { return r.keys.match(name) }
+func (r *Redactor) Secret(name string) bool { return r.keys.match(plainName(name)) }

@@ -102,6 +102,9 @@ func spelled(s string) (r rune, n int) {
 			return r, size
 		}
 	case 0xE2:
+		if strings.HasPrefix(s, "\u2024") { // one dot leader
+			return '.', 3
+		}
 		if len(s) >= 3 && (s[1] == 0x80 && (s[2] >= 0x8B && s[2] <= 0x8F || s[2] >= 0xAA && s[2] <= 0xAE) || s[1] == 0x81 && s[2] >= 0xA0 && s[2] <= 0xAF && s[2] != 0xA5) {
 			return nothing, 3
 		}
@@ -109,8 +112,13 @@ func spelled(s string) (r rune, n int) {
 		if strings.HasPrefix(s, "\ufeff") || len(s) >= 3 && s[1] == 0xB8 && s[2] >= 0x80 && s[2] <= 0x8F {
 			return nothing, 3
 		}
-		if c, size := utf8.DecodeRuneInString(s); c >= 0xFF01 && c <= 0xFF5E {
+		switch c, size := utf8.DecodeRuneInString(s); {
+		case c >= 0xFF01 && c <= 0xFF5E:
 			return c - 0xFEE0, size
+		case c == 0xFE6B: // small forms
+			return '@', size
+		case c == 0xFE52:
+			return '.', size
 		}
 	}
 	return 0, 0
@@ -135,8 +143,11 @@ func spelledDigit(r rune) rune {
 	return 0
 }
 
-// spelledPercent undoes %40, and %2540 at once.
+// spelledPercent undoes %40, %2540 at once, and %u0040 of JavaScript's escape.
 func spelledPercent(s string) (rune, int) {
+	if strings.HasPrefix(s, "%u") {
+		return spelledUnit(s)
+	}
 	n := 1
 	for strings.HasPrefix(s[n:], "25") && n+4 <= len(s) && isHex(s[n+2]) && isHex(s[n+3]) {
 		n += 2
@@ -151,16 +162,23 @@ func spelledPercent(s string) (rune, int) {
 	return rawBytes - c, n + 2
 }
 
+// maxEntity bounds a number's entity, which may have zeros before it.
+const maxEntity = 40
+
 // spelledEntity undoes &#64; &#x40; and the names that hide marks.
 func spelledEntity(s string) (rune, int) {
+	if strings.HasPrefix(s, "&#") {
+		end := strings.IndexByte(s[:min(len(s), maxEntity)], ';')
+		if end < 2 {
+			return 0, 0
+		}
+		return numericEntity(s[2:end]), end + 1
+	}
 	end := strings.IndexByte(s[:min(len(s), 12)], ';')
 	if end < 2 {
 		return 0, 0
 	}
 	name := s[1:end]
-	if name[0] == '#' {
-		return numericEntity(name[1:]), end + 1
-	}
 	switch name {
 	case "amp":
 		return '&', end + 1
@@ -209,7 +227,7 @@ func numericEntity(digits string) rune {
 	return r
 }
 
-// spelledEscape undoes \u0040, \x40 and the short escapes.
+// spelledEscape undoes \u0040, \u{40}, \U00000040, \x40 and the short escapes.
 func spelledEscape(s string) (rune, int) {
 	if len(s) < 2 {
 		return 0, 0
@@ -228,18 +246,41 @@ func spelledEscape(s string) (rune, int) {
 			return unhex(s[2])<<4 | unhex(s[3]), 4
 		}
 	case 'u':
-		if len(s) >= 6 && isHex(s[2]) && isHex(s[3]) && isHex(s[4]) && isHex(s[5]) {
-			r := unhex(s[2])<<12 | unhex(s[3])<<8 | unhex(s[4])<<4 | unhex(s[5])
-			switch {
-			case r >= 0x200B && r <= 0x200F || r >= 0x2060 && r <= 0x2064 || r == 0xFEFF || r == 0xAD:
-				return nothing, 6
-			case r >= 0xFF01 && r <= 0xFF5E:
-				r -= 0xFEE0
-			}
-			return r, 6
+		if strings.HasPrefix(s, `\u{`) {
+			digits, _, ok := strings.Cut(s[3:min(len(s), 12)], "}")
+			return spelledCode(digits, ok && digits != "", len(digits)+4)
 		}
+		return spelledUnit(s)
+	case 'U':
+		return spelledCode(s[2:min(len(s), 10)], len(s) >= 10, 10)
 	}
 	return 0, 0
+}
+
+// spelledUnit undoes four digits behind two bytes.
+func spelledUnit(s string) (rune, int) {
+	return spelledCode(s[2:min(len(s), 6)], len(s) >= 6, 6)
+}
+
+// spelledCode is the character of a number in hexadecimal digits, whose spelling
+// is n bytes long.
+func spelledCode(digits string, ok bool, n int) (rune, int) {
+	var r rune
+	for i := range len(digits) {
+		if !isHex(digits[i]) || r > utf8.MaxRune {
+			return 0, 0
+		}
+		r = r<<4 | unhex(digits[i])
+	}
+	switch {
+	case !ok || r > utf8.MaxRune:
+		return 0, 0
+	case r >= 0x200B && r <= 0x200F || r >= 0x2060 && r <= 0x2064 || r == 0xFEFF || r == 0xAD:
+		return nothing, n
+	case r >= 0xFF01 && r <= 0xFF5E:
+		r -= 0xFEE0
+	}
+	return r, n
 }
 
 func isHex(c byte) bool { return c-'0' < 10 || c|0x20-'a' < 6 }

@@ -278,10 +278,28 @@ func (t *Tenant) cutOff(w *work, out *output, open int, key string, level int) e
 // its level is read.
 func (t *Tenant) memberName(w *work, name string, escaped bool, level int) string {
 	if !escaped {
-		return name
+		return plainName(name)
 	}
 	w.names[level] = cjson.AppendDecoded(w.names[level][:0], name)
-	return stringOf(w.names[level])
+	return plainName(stringOf(w.names[level]))
+}
+
+// plainName is a name without spaces around it and with its spellings undone: what
+// it names is the same.
+func plainName(name string) string {
+	spelt := false
+	for i := range len(name) {
+		if c := name[i]; c >= 0x80 || c <= ' ' || c == '%' || c == '&' || c == '\\' {
+			spelt = true
+			break
+		}
+	}
+	if !spelt {
+		return name
+	}
+	var v view
+	v.undo(name)
+	return string(bytes.TrimSpace(v.text))
 }
 
 // secret removes the value at i, whatever it is, and returns where it ends. What
