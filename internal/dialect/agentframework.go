@@ -68,13 +68,13 @@ func approval(part string, st *canon.Stated) {
 			}
 		}
 	}
-	if id == "" || len(st.Words) >= maxWords {
+	if id == "" {
 		return
 	}
 	switch {
 	case typ == "function_approval_request":
-		st.Words = append(st.Words, agent.CallWord{ID: id, Sign: agent.SignDeferred})
+		addWord(st, agent.CallWord{ID: id, Sign: agent.SignDeferred})
 	case typ == "function_approval_response" && !approved:
-		st.Words = append(st.Words, agent.CallWord{ID: id, Sign: agent.SignRefused})
+		addWord(st, agent.CallWord{ID: id, Sign: agent.SignRefused})
 	}
 }

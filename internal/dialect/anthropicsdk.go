@@ -46,36 +46,14 @@ func anthropicError(span ptrace.Span, at pcommon.Map) {
 		return
 	}
 	result, _ := canon.ResultText(text(v))
-	class, message, ok := exceptionRepr(result)
-	if !ok {
-		class, message = "", result
+	class, message := "", result
+	if repr := strings.TrimSpace(result); strings.HasSuffix(repr, ")") {
+		if c, said, ok := reprOf(repr); ok {
+			class, message = c, said
+		}
 	}
-	if span.Status().Message() == "" {
-		span.Status().SetMessage(canon.Cut(message, maxMessage))
-	}
+	describe(span, message)
 	if class != "" {
 		at.PutStr(canon.ErrorType, class)
 	}
-}
-
-// maxMessage bounds a status message that is taken from content, in bytes.
-const maxMessage = 4096
-
-// exceptionRepr takes apart what Python writes of an exception: its class, and its
-// first argument in quotes.
-func exceptionRepr(s string) (class, message string, ok bool) {
-	class, rest, ok := strings.Cut(strings.TrimSpace(s), "(")
-	if !ok || class == "" || len(class) > 200 || !strings.HasSuffix(rest, ")") {
-		return "", "", false
-	}
-	for i := range len(class) {
-		if c := class[i] | 0x20; (c < 'a' || c > 'z') && class[i] != '.' && class[i] != '_' && (class[i] < '0' || class[i] > '9') {
-			return "", "", false
-		}
-	}
-	message = rest[:len(rest)-1]
-	if n := len(message); n >= 2 && (message[0] == '\'' || message[0] == '"') && message[n-1] == message[0] {
-		message = message[1 : n-1]
-	}
-	return class, message, true
 }

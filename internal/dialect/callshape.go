@@ -3,6 +3,8 @@ package dialect
 import (
 	"strings"
 
+	"github.com/steptrail/steptrail/internal/agent"
+	"github.com/steptrail/steptrail/internal/canon"
 	"github.com/steptrail/steptrail/internal/cjson"
 )
 
@@ -178,6 +180,22 @@ func graphCommand(raw string) (to, update string, ok bool) {
 	return to, update, ok && sc.End()
 }
 
+// afterCommand gives a tool's answer as the result states it, or, where that is
+// LangGraph's Command, as the messages in it do. A Command may hand over.
+func afterCommand(raw, result, callID string, isError bool, st *canon.Stated) (string, string, bool) {
+	to, update, ok := graphCommand(raw)
+	if !ok {
+		return result, callID, isError
+	}
+	if to != "" {
+		byDialect(st, agent.OpHandoff, agent.KindOther)
+		st.HandoffTo = to
+	} else if list, _ := cjson.Find(update, "messages"); list != "" {
+		return lastAnswer(list, result)
+	}
+	return result, callID, isError
+}
+
 // lastAnswer is the last tool message of a list, else what stands for it.
 func lastAnswer(list, otherwise string) (result, callID string, isError bool) {
 	result = otherwise
@@ -190,4 +208,22 @@ func lastAnswer(list, otherwise string) (result, callID string, isError bool) {
 		}
 	}
 	return result, callID, isError
+}
+
+// unquoted takes a text out of the JSON string that it may be.
+func unquoted(s string) string {
+	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' && cjson.Valid(s) {
+		return cjson.Text(s)
+	}
+	return s
+}
+
+// unfolded gives the JSON in a JSON string; other JSON as it is.
+func unfolded(raw string) string {
+	if len(raw) > 0 && raw[0] == '"' {
+		if inner := cjson.Text(raw); cjson.Valid(inner) {
+			return inner
+		}
+	}
+	return raw
 }

@@ -93,25 +93,6 @@ func claudeModel(span ptrace.Span, st *canon.Stated) {
 	st.Attempts = max(st.Attempts, min(listed, maxAttempts))
 }
 
-// maxAttempts is the most attempts that a span is believed to count.
-const maxAttempts = 255
-
-// tally reads a number of things; 0 for anything else, and for what is negative or
-// beyond any count of tokens.
-func tally(v pcommon.Value) int64 {
-	switch v.Type() {
-	case pcommon.ValueTypeInt:
-		if n := v.Int(); n > 0 && n < 1<<40 {
-			return n
-		}
-	case pcommon.ValueTypeDouble:
-		if f := v.Double(); f > 0 && f < 1<<40 {
-			return int64(f)
-		}
-	}
-	return 0
-}
-
 // claudeTool makes arguments and result of what an operator allowed to be sent. A
 // shell command is all that its tool got. A path or a name is not: what was
 // written there is missing, so that such arguments compare to nothing.

@@ -41,7 +41,7 @@ func crewAICache(span ptrace.Span, _ *look, st *canon.Stated) {
 		}
 		for k := range calls[:i] {
 			if e := &calls[k]; e.tool == c.tool && e.arguments == c.arguments && e.answer == c.answer {
-				st.Words = append(st.Words, agent.CallWord{ID: c.id, Sign: agent.SignRefused})
+				addWord(st, agent.CallWord{ID: c.id, Sign: agent.SignRefused})
 				break
 			}
 		}

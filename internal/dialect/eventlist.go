@@ -28,12 +28,12 @@ func putEvents(at pcommon.Map, raw string, whole bool) bool {
 		}
 		from := pos + indexOf(raw[pos:], element)
 		pos = from + len(element)
-		switch role := eventRole(element); {
-		case whole || choices && role != roleChoice:
-		case role == roleChoice && !choices:
+		switch kind := kindOfEvent(element); {
+		case whole || choices && kind != eventKindChoice:
+		case kind == eventKindChoice && !choices:
 			choices, cut, end = true, n, from
-		case role == roleChoice:
-		case role != roleAssistant:
+		case kind == eventKindChoice:
+		case kind != eventKindAssistant:
 			cut, end = n+1, 0
 		case end == 0:
 			end = from
@@ -56,27 +56,27 @@ func putEvents(at pcommon.Map, raw string, whole bool) bool {
 type eventKind uint8
 
 const (
-	roleOther eventKind = iota
-	roleAssistant
-	roleChoice
+	eventKindOther eventKind = iota
+	eventKindAssistant
+	eventKindChoice
 )
 
-// eventRole tells a choice and an assistant's message from the others.
-func eventRole(element string) eventKind {
-	kind := roleOther
+// kindOfEvent tells a choice and an assistant's message from the others.
+func kindOfEvent(element string) eventKind {
+	kind := eventKindOther
 	sc := cjson.Scan(element)
 	for sc.Object(); sc.Next(); {
 		switch sc.Key() {
 		case "event.name":
 			switch sc.Text() {
 			case eventChoice:
-				kind = roleChoice
+				kind = eventKindChoice
 			case eventAssistant:
-				kind = max(kind, roleAssistant)
+				kind = max(kind, eventKindAssistant)
 			}
 		case "role":
 			if canon.RoleOf(sc.Text()).String() == "assistant" {
-				kind = max(kind, roleAssistant)
+				kind = max(kind, eventKindAssistant)
 			}
 		}
 	}

@@ -148,15 +148,6 @@ func takeToolEvent(at pcommon.Map, name string, ev pcommon.Map) {
 	}
 }
 
-func putMissing(at pcommon.Map, key string, list []byte) {
-	if len(list) == 0 {
-		return
-	}
-	if _, there := at.Get(key); !there {
-		at.PutStr(key, string(append(list, ']')))
-	}
-}
-
 func appendElement(list []byte, name string, m pcommon.Map) []byte {
 	if len(list) == 0 {
 		list = append(list, '[')

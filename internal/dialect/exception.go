@@ -111,14 +111,28 @@ func isClass(s string) bool {
 }
 
 // isInterrupted reports whether a graph's node stopped to wait for a person.
-func isInterrupted(span ptrace.Span) bool {
-	for _, ev := range span.Events().All() {
-		if ev.Name() != canon.ExceptionEvent {
-			continue
-		}
-		if typ, ok := ev.Attributes().Get(canon.ExceptionType); ok && strings.HasSuffix(text(typ), "GraphInterrupt") {
-			return true
+func isInterrupted(span ptrace.Span) bool { return hasException(span, "GraphInterrupt") }
+
+// hasException reports whether the span has an exception whose class has that
+// name, with or without its module.
+func hasException(span ptrace.Span, class string) bool {
+	evs := span.Events()
+	for i := range evs.Len() {
+		if ev := evs.At(i); ev.Name() == canon.ExceptionEvent {
+			if v, ok := ev.Attributes().Get(canon.ExceptionType); ok && strings.HasSuffix(text(v), class) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// maxMessage bounds a status message that is taken from content, in bytes.
+const maxMessage = 4096
+
+// describe gives a span's status a message, where it has none.
+func describe(span ptrace.Span, message string) {
+	if span.Status().Message() == "" {
+		span.Status().SetMessage(canon.Cut(message, maxMessage))
+	}
 }

@@ -101,32 +101,7 @@ func haystackMeta(at pcommon.Map, meta string) {
 		case "finish_reason":
 			putNew(at, canon.FinishReasons, stringOf(&sc))
 		case "usage":
-			putOpenAIUsage(at, sc.Raw())
-		}
-	}
-}
-
-// putOpenAIUsage takes token counts in the names of OpenAI's chat API.
-func putOpenAIUsage(at pcommon.Map, usage string) {
-	sc := cjson.Scan(usage)
-	for sc.Object(); sc.Next(); {
-		switch sc.Key() {
-		case "prompt_tokens":
-			putCount(at, canon.InputTokens, sc.Raw())
-		case "completion_tokens":
-			putCount(at, canon.OutputTokens, sc.Raw())
-		case "prompt_tokens_details":
-			for sc.Object(); sc.Next(); {
-				if sc.Key() == "cached_tokens" {
-					putCount(at, canon.CacheReadTokens, sc.Raw())
-				}
-			}
-		case "completion_tokens_details":
-			for sc.Object(); sc.Next(); {
-				if sc.Key() == "reasoning_tokens" {
-					putCount(at, canon.ReasoningTokens, sc.Raw())
-				}
-			}
+			putUsage(at, sc.Raw())
 		}
 	}
 }
@@ -145,9 +120,7 @@ func haystackError(span ptrace.Span, out string, st *canon.Stated) {
 	if said == "" {
 		return
 	}
-	if span.Status().Message() == "" {
-		span.Status().SetMessage(canon.Cut(said, maxMessage))
-	}
+	describe(span, said)
 	span.Attributes().PutStr("haystack.agent.step.tool.output", said)
 }
 
@@ -168,6 +141,6 @@ func haystackDecision(at pcommon.Map, st *canon.Stated) {
 		putNew(at, canon.HumanDecision, decision)
 	}
 	if decision == agent.DecisionRejected.String() && id != "" {
-		st.Words = append(st.Words, agent.CallWord{ID: id, Sign: agent.SignRefused})
+		addWord(st, agent.CallWord{ID: id, Sign: agent.SignRefused})
 	}
 }

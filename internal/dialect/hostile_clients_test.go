@@ -89,3 +89,35 @@ func TestHostileSpansOfEachClientCostAboutTheirSize(t *testing.T) {
 		})
 	}
 }
+
+// A span speaks of few calls, however often it says so.
+func TestWhatASpanSaysOfCallsIsBounded(t *testing.T) {
+	const many = 10_000
+	cached := `{"messages":[` + strings.Repeat(`{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"1"},`, many)
+	for scope, put := range map[string]func(h *hostileSpan){
+		"pydantic-ai": func(h *hostileSpan) {
+			h.put(canon.OperationName, "execute_tool")
+			for range many {
+				h.put("pydantic_ai.tool.deferral.name", "CallDeferred")
+			}
+		},
+		"agent_framework": func(h *hostileSpan) {
+			h.put(canon.OperationName, "invoke_agent")
+			h.put(canon.OutputMessages, `[{"parts":[`+strings.Repeat(`{"type":"function_approval_request","function_call":{"call_id":"c"}},`, many)+`1]}]`)
+		},
+		"openinference.instrumentation.crewai": func(h *hostileSpan) {
+			h.put("openinference.span.kind", "AGENT")
+			h.put("output.value", cached+`1]}`)
+		},
+	} {
+		t.Run(scope, func(t *testing.T) {
+			var h hostileSpan
+			put(&h)
+			var n dialect.Normalizer
+			var st canon.Stated
+			n.Normalize(scope, h.traces(t, "x", "x", "x").ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0), &st)
+			require.NotEmpty(t, st.Words)
+			require.LessOrEqual(t, len(st.Words), 32)
+		})
+	}
+}

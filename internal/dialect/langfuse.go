@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -53,9 +52,7 @@ func langfuse(span ptrace.Span, _ *look, st *canon.Stated) {
 	}
 	if o.level == "ERROR" && span.Status().Code() != ptrace.StatusCodeError {
 		st.Failed = true
-		if span.Status().Message() == "" {
-			span.Status().SetMessage(canon.Cut(o.message, maxMessage))
-		}
+		describe(span, o.message)
 	}
 	if _, there := at.Get(canon.SessionID); !there {
 		putNew(at, canon.SessionID, o.run.session)
@@ -114,14 +111,6 @@ func (o *observation) read(k string, v pcommon.Value) {
 			o.run.read(key, unquoted(text(v)))
 		}
 	}
-}
-
-// unquoted takes a text out of the JSON string that it may be.
-func unquoted(s string) string {
-	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' && cjson.Valid(s) {
-		return cjson.Text(s)
-	}
-	return s
 }
 
 func (o *observation) tool(span ptrace.Span, st *canon.Stated) {
@@ -187,15 +176,6 @@ func withoutDefinitions(raw string) string {
 	return string(append(kept, ']'))
 }
 
-// number reads a JSON number that is a count; 0 for anything else.
-func number(raw string) int64 {
-	n, err := strconv.ParseInt(raw, 10, 64)
-	if err != nil || n < 0 || n > 1<<40 {
-		return 0
-	}
-	return n
-}
-
 // isDefinition: a message of role tool whose content is no answer but an object
 // that describes a function.
 func isDefinition(message string) bool {
@@ -225,7 +205,7 @@ func (o *observation) tokens(at pcommon.Map) {
 	for sc.Object(); sc.Next(); {
 		switch key := sc.Key(); key {
 		case "prompt_tokens", "completion_tokens":
-			putOpenAIUsage(at, o.usage)
+			putUsage(at, o.usage)
 			return
 		default:
 			n := number(sc.Raw())

@@ -101,49 +101,13 @@ func (r *smith) modelCall(at pcommon.Map) {
 	putNew(at, canon.ResponseID, body.id)
 	putNew(at, canon.FinishReasons, body.finish)
 	putNew(at, canon.ProviderName, providerOf(r.run.provider))
-	r.tokens(at)
-}
-
-// tokens reads the usage that metadata state: it alone knows the cache. A detail
-// of 0 says nothing that its absence does not.
-func (r *smith) tokens(at pcommon.Map) {
-	sc := cjson.Scan(r.usage)
-	for sc.Object(); sc.Next(); {
-		switch sc.Key() {
-		case "input_tokens":
-			putCount(at, canon.InputTokens, sc.Raw())
-		case "output_tokens":
-			putCount(at, canon.OutputTokens, sc.Raw())
-		case "input_token_details", "output_token_details":
-			for sc.Object(); sc.Next(); {
-				key := ""
-				switch sc.Key() {
-				case "cache_read":
-					key = canon.CacheReadTokens
-				case "cache_creation":
-					key = canon.CacheWriteTokens
-				case "reasoning":
-					key = canon.ReasoningTokens
-				}
-				if n := sc.Raw(); key != "" && n != "0" {
-					putCount(at, key, n)
-				}
-			}
-		}
-	}
+	putUsage(at, r.usage) // it alone knows the cache
 }
 
 func (r *smith) toolCall(span ptrace.Span, st *canon.Stated) {
 	at := span.Attributes()
 	result, callID, isError := smithResult(r.completion)
-	if to, update, ok := graphCommand(r.completion); ok {
-		if to != "" {
-			byDialect(st, agent.OpHandoff, agent.KindOther)
-			st.HandoffTo = to
-		} else if list, _ := cjson.Find(update, "messages"); list != "" {
-			result, callID, isError = lastAnswer(list, result)
-		}
-	}
+	result, callID, isError = afterCommand(r.completion, result, callID, isError, st)
 	st.ResultError = isError
 	moveAll(at, func(k string) string {
 		switch k {

@@ -27,7 +27,7 @@ func logfire(span ptrace.Span, l *look, st *canon.Stated) {
 		f.content(at)
 		params := readParameters(f.settings)
 		params.put(at)
-		f.tokens(at)
+		putUsage(at, f.usage) // with content off, no attribute has it
 		withoutZeroCost(at)
 	case agent.OpTool:
 		f.toolError(span)
@@ -150,69 +150,15 @@ func (f *logfireFields) content(at pcommon.Map) {
 	putMember(at, canon.OutputMessages, f.responseData, "message", true)
 }
 
-// putMember writes a member of a JSON object under a name that has no value yet;
-// one: it is a message, to be written as a list.
-func putMember(at pcommon.Map, name, object, member string, one bool) {
-	if object == "" {
-		return
-	}
-	if _, there := at.Get(name); there {
-		return
-	}
-	found := ""
-	sc := cjson.Scan(object)
-	for sc.Object(); sc.Next(); {
-		if sc.Key() == member {
-			found = sc.Raw()
-		}
-	}
-	if !sc.End() || found == "" || found == "null" {
-		return
-	}
-	if one {
-		found = "[" + found + "]"
-	}
-	at.PutStr(name, found)
-}
-
-// tokens takes from the usage what no attribute says: with content off, all of
-// it.
-func (f *logfireFields) tokens(at pcommon.Map) {
-	sc := cjson.Scan(f.usage)
-	for sc.Object(); sc.Next(); {
-		switch sc.Key() {
-		case "input_tokens":
-			putCount(at, canon.InputTokens, sc.Raw())
-		case "output_tokens":
-			putCount(at, canon.OutputTokens, sc.Raw())
-		case "input_tokens_details":
-			for sc.Object(); sc.Next(); {
-				switch sc.Key() {
-				case "cached_tokens":
-					putCount(at, canon.CacheReadTokens, sc.Raw())
-				case "cache_write_tokens":
-					putCount(at, canon.CacheWriteTokens, sc.Raw())
-				}
-			}
-		case "output_tokens_details":
-			for sc.Object(); sc.Next(); {
-				if sc.Key() == "reasoning_tokens" {
-					putCount(at, canon.ReasoningTokens, sc.Raw())
-				}
-			}
-		}
-	}
-}
-
 // toolError gives a failed tool's span the text of its error, where its status has
 // none.
 func (f *logfireFields) toolError(span ptrace.Span) {
-	if f.toolFails == "" || span.Status().Code() != ptrace.StatusCodeError || span.Status().Message() != "" {
+	if f.toolFails == "" || span.Status().Code() != ptrace.StatusCodeError {
 		return
 	}
 	message, ok := cjson.Lookup(f.toolFails, "data", "error")
 	if !ok {
 		message, _ = cjson.Lookup(f.toolFails, "message")
 	}
-	span.Status().SetMessage(canon.Cut(message, maxMessage))
+	describe(span, message)
 }

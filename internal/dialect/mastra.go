@@ -39,13 +39,9 @@ func mastra(span ptrace.Span, l *look, st *canon.Stated) {
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	}
 	moveAll(at, mastraName)
-	if v, ok := at.Get(canon.ProviderName); ok && v.Type() == pcommon.ValueTypeStr {
-		if p := vercelProvider(v.Str()); p != v.Str() {
-			v.SetStr(p)
-		}
-	}
-	if v, ok := at.Get("error.message"); ok && span.Status().Message() == "" && span.Status().Code() == ptrace.StatusCodeError {
-		span.Status().SetMessage(canon.Cut(text(v), maxMessage))
+	renameProvider(at, vercelProvider)
+	if v, ok := at.Get("error.message"); ok && span.Status().Code() == ptrace.StatusCodeError {
+		describe(span, text(v))
 	}
 }
 

@@ -82,13 +82,3 @@ func takeMetadata(at pcommon.Map, m *metadata, st *canon.Stated) {
 	putNew(at, canon.UserID, m.user)
 	putNew(at, canon.AgentName, m.agent)
 }
-
-// putNew writes a text under a name that has no value yet.
-func putNew(at pcommon.Map, key, value string) {
-	if value == "" {
-		return
-	}
-	if v, there := at.GetOrPutEmpty(key); !there {
-		v.SetStr(value)
-	}
-}

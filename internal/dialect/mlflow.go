@@ -113,19 +113,7 @@ func (m *mlflowSpan) model(at pcommon.Map) {
 	if id, ok := cjson.Lookup(m.outputs, "id"); ok {
 		putNew(at, canon.ResponseID, id)
 	}
-	sc := cjson.Scan(m.usage)
-	for sc.Object(); sc.Next(); {
-		switch sc.Key() {
-		case "input_tokens":
-			putCount(at, canon.InputTokens, sc.Raw())
-		case "output_tokens":
-			putCount(at, canon.OutputTokens, sc.Raw())
-		case "cache_read_input_tokens":
-			putCount(at, canon.CacheReadTokens, sc.Raw())
-		case "cache_creation_input_tokens":
-			putCount(at, canon.CacheWriteTokens, sc.Raw())
-		}
-	}
+	putUsage(at, m.usage)
 	at.RemoveIf(func(k string, _ pcommon.Value) bool {
 		return k == "mlflow.spanInputs" && in || k == "mlflow.spanOutputs" && out
 	})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/canon"
-	"github.com/steptrail/steptrail/internal/cjson"
 )
 
 const (
@@ -281,14 +280,7 @@ func (r *inference) toolCall(span ptrace.Span, st *canon.Stated) {
 	result, callID, isError := r.output, "", false
 	if r.hasOutput {
 		result, callID, isError = bareResult(r.output)
-		if to, update, ok := graphCommand(r.output); ok {
-			if to != "" {
-				byDialect(st, agent.OpHandoff, agent.KindOther)
-				st.HandoffTo = to
-			} else if list, _ := cjson.Find(update, "messages"); list != "" {
-				result, callID, isError = lastAnswer(list, result)
-			}
-		}
+		result, callID, isError = afterCommand(r.output, result, callID, isError, st)
 	}
 	st.ResultError = isError
 	schema := r.schema

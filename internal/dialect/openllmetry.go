@@ -44,11 +44,7 @@ func openLLMetry(span ptrace.Span, l *look, st *canon.Stated) {
 		putNew(at, canon.AgentName, r.entity)
 	default:
 	}
-	if v, ok := at.Get(canon.ProviderName); ok && v.Type() == pcommon.ValueTypeStr {
-		if p := providerOf(strings.ToLower(v.Str())); p != v.Str() {
-			v.SetStr(p)
-		}
-	}
+	renameProvider(at, func(s string) string { return providerOf(strings.ToLower(s)) })
 	contentEvents(span, st.Op)
 }
 

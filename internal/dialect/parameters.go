@@ -70,12 +70,3 @@ func (p *parameters) put(at pcommon.Map) {
 		}
 	}
 }
-
-// putCount writes a JSON number that is whole, under a name that is free.
-func putCount(at pcommon.Map, key, raw string) {
-	if n, err := strconv.ParseInt(raw, 10, 64); err == nil {
-		if _, there := at.Get(key); !there {
-			at.PutInt(key, n)
-		}
-	}
-}

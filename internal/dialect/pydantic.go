@@ -21,6 +21,7 @@ func pydanticAI(span ptrace.Span, _ *look, st *canon.Stated) {
 		st.Dialect = OTelGenAI.String()
 	}
 	var events, final string
+	isOutside := false
 	for k, v := range at.All() {
 		switch k {
 		case "pydantic_ai.model_request.attempt":
@@ -29,9 +30,7 @@ func pydanticAI(span ptrace.Span, _ *look, st *canon.Stated) {
 			st.Refused = st.Refused || text(v) == "validation"
 		case "pydantic_ai.tool.deferral.name":
 			st.Deferred = true
-			if name := text(v); name == "CallDeferred" {
-				st.Words = append(st.Words, outside(at))
-			}
+			isOutside = isOutside || text(v) == "CallDeferred"
 		case "logfire.msg":
 			msg := text(v)
 			st.Refused = st.Refused || strings.HasPrefix(msg, "invalid tool call:")
@@ -41,6 +40,9 @@ func pydanticAI(span ptrace.Span, _ *look, st *canon.Stated) {
 		case "events", "all_messages_events":
 			events = text(v)
 		}
+	}
+	if isOutside {
+		addWord(st, outside(at))
 	}
 	if span.Name() == "running output function" {
 		st.OutputFunction = true
@@ -87,8 +89,8 @@ func pydanticRoot(span ptrace.Span, final string, st *canon.Stated) {
 		case "approvals", "calls":
 			for sc.Array(); sc.Next(); {
 				for sc.Object(); sc.Next(); {
-					if sc.Key() == "tool_call_id" && len(st.Words) < maxWords {
-						st.Words = append(st.Words, agent.CallWord{ID: sc.Text(), Sign: agent.SignDeferred, Outside: key == "calls"})
+					if sc.Key() == "tool_call_id" {
+						addWord(st, agent.CallWord{ID: sc.Text(), Sign: agent.SignDeferred, Outside: key == "calls"})
 					}
 				}
 			}
@@ -96,32 +98,6 @@ func pydanticRoot(span ptrace.Span, final string, st *canon.Stated) {
 	}
 	if sc.Err() != nil {
 		st.Words = st.Words[:0] // a text that only looks like one
-	}
-}
-
-// maxWords bounds the calls that one span speaks of.
-const maxWords = 32
-
-// hasException reports whether the span has an exception whose class has that
-// name, with or without its module.
-func hasException(span ptrace.Span, class string) bool {
-	evs := span.Events()
-	for i := range evs.Len() {
-		if ev := evs.At(i); ev.Name() == canon.ExceptionEvent {
-			if v, ok := ev.Attributes().Get(canon.ExceptionType); ok && strings.HasSuffix(text(v), class) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// withoutZeroCost removes a cost of nothing: that of a stream that was left, which
-// is no cost that anybody knows.
-func withoutZeroCost(at pcommon.Map) {
-	v, ok := at.Get(canon.CostUSD)
-	if ok && (v.Type() == pcommon.ValueTypeDouble && v.Double() == 0 || v.Type() == pcommon.ValueTypeInt && v.Int() == 0) {
-		at.Remove(canon.CostUSD)
 	}
 }
 

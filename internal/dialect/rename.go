@@ -58,8 +58,13 @@ const maxRenames = 64
 // both, the current one counts and the old one goes.
 func rename(at pcommon.Map) {
 	moveAll(at, newName)
+	renameProvider(at, func(s string) string { return orElse(provider(s), s) })
+}
+
+// renameProvider gives a span's provider the spelling that of gives for its own.
+func renameProvider(at pcommon.Map, of func(string) string) {
 	if v, ok := at.Get(canon.ProviderName); ok && v.Type() == pcommon.ValueTypeStr {
-		if p := provider(v.Str()); p != "" {
+		if p := of(v.Str()); p != v.Str() {
 			v.SetStr(p)
 		}
 	}

@@ -68,7 +68,7 @@ func interrupts(out string, st *canon.Stated) {
 			return
 		}
 		if n := strings.LastIndexByte(id[:end], ':'); n > 0 {
-			st.Words = append(st.Words, agent.CallWord{ID: id[:n], Sign: agent.SignDeferred})
+			addWord(st, agent.CallWord{ID: id[:n], Sign: agent.SignDeferred})
 		}
 	}
 }

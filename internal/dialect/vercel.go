@@ -26,11 +26,7 @@ func vercelAI(span ptrace.Span, _ *look, st *canon.Stated) {
 		vercelOpen(span, st)
 	}
 	moveAll(at, vercelName)
-	if v, ok := at.Get(canon.ProviderName); ok && v.Type() == pcommon.ValueTypeStr {
-		if p := vercelProvider(v.Str()); p != v.Str() {
-			v.SetStr(p)
-		}
-	}
+	renameProvider(at, vercelProvider)
 }
 
 func vercelOperation(at pcommon.Map, st *canon.Stated) {
@@ -153,7 +149,7 @@ func vercelOutput(at pcommon.Map, st *canon.Stated) {
 		}
 		l.call(id, name, unfolded(arguments))
 		if st.Op == agent.OpAgent {
-			st.Words = waitsOutside(st.Words, id)
+			waitsOutside(st, id)
 		}
 	}
 	l.end(finish)
@@ -163,11 +159,10 @@ func vercelOutput(at pcommon.Map, st *canon.Stated) {
 // waitsOutside notes that an agent gave a call back to its application: it waits
 // for a person, or for what the application does itself. That of a call which has
 // run says nothing.
-func waitsOutside(words []agent.CallWord, id string) []agent.CallWord {
-	if id == "" || len(words) >= maxWords {
-		return words
+func waitsOutside(st *canon.Stated, id string) {
+	if id != "" {
+		addWord(st, agent.CallWord{ID: id, Sign: agent.SignDeferred, Outside: true})
 	}
-	return append(words, agent.CallWord{ID: id, Sign: agent.SignDeferred, Outside: true})
 }
 
 // vercelOpen: an agent that was ended by a call of a tool that is not there, or by
@@ -215,23 +210,13 @@ func vercelAgent(span ptrace.Span, _ *look, st *canon.Stated) {
 				}
 				switch typ {
 				case "tool_call":
-					st.Words = waitsOutside(st.Words, id)
+					waitsOutside(st, id)
 				case "tool_call_response":
 					st.Words = slices.DeleteFunc(st.Words, func(w agent.CallWord) bool { return w.ID == id })
 				}
 			}
 		}
 	}
-}
-
-// unfolded gives the JSON in a JSON string; other JSON as it is.
-func unfolded(raw string) string {
-	if len(raw) > 0 && raw[0] == '"' {
-		if inner := cjson.Text(raw); cjson.Valid(inner) {
-			return inner
-		}
-	}
-	return raw
 }
 
 // vercelTools makes one list of the tools that were offered, each a JSON text.
