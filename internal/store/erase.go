@@ -41,8 +41,8 @@ func (t dataTable) where(s statement, condition string) string {
 	return replaceAll(string(s), "/* table */", t.name, "/* by */", t.by, "/* also */", condition)
 }
 
-// ErasedRuns gives every run whose derived rows speak of the units: those that
-// are named, and all that ever had spans in the units.
+// ErasedRuns gives the names of the units, and every run whose derived rows speak
+// of them: those that are named, and all that ever had spans in the units.
 func (s *Store) ErasedRuns(ctx context.Context, tenant string, units []agent.UnitOfRun) (names, runs []string, err error) {
 	for _, u := range units {
 		names = append(names, u.Unit)
@@ -87,7 +87,8 @@ func (s *Store) NeedsErasing(ctx context.Context, tenant string, units, runs []s
 // and with full their rows. It returns once the parts are written anew; the ones
 // before them may still lie on disk, see PartsGone. It writes a line of the
 // certificate for each table before it begins. After an error it may be
-// repeated, and again when all is erased: then it certifies nothing. Derived rows are gone afterwards: the units have to be judged again.
+// repeated, and again when all is erased: then it certifies nothing. Derived rows
+// are gone afterwards: the units have to be judged again.
 func (s *Store) Erase(ctx context.Context, tenant string, id agent.JobID, units, runs []string, full bool, at int64) error {
 	units, runs = dedup(units), dedup(runs)
 	// Derived rows of what was erased before are derived anew with it, and are no
