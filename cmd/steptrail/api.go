@@ -39,7 +39,7 @@ func (f *apiFlags) answer(cmd *cobra.Command, query url.Values, segments []strin
 	if err != nil {
 		return err
 	}
-	_, err = cmd.OutOrStdout().Write(append(body, '\n'))
+	_, err = cmd.OutOrStdout().Write(append(cli.Escaped(body), '\n'))
 	return err
 }
 

@@ -117,3 +117,20 @@ func TestDurationsAndMoneyReadWell(t *testing.T) {
 	require.Equal(t, "…", short("abc", 1))
 	require.Equal(t, "ab…", short("abcd", 3))
 }
+
+func TestJSONOnATerminalIsTheSameJSONWithoutCommands(t *testing.T) {
+	want := map[string]string{"a": "\u009b31m \u007f \u202egnp\u2066 \u2028 é 谢谢 \U0001f600", "b": "plain\x1b\n"}
+	body, err := json.Marshal(want)
+	require.NoError(t, err)
+	body = bytes.ReplaceAll(body, []byte(`\u2028`), []byte("\u2028")) // as other encoders write it
+	require.Contains(t, string(body), "\u009b")
+	got := Escaped(body)
+	for _, r := range string(got) {
+		require.False(t, r != '\n' && isObeyed(r), "%U", r)
+	}
+	var back map[string]string
+	require.NoError(t, json.Unmarshal(got, &back))
+	require.Equal(t, want, back)
+	clean := []byte(`{"a":"é"}`)
+	require.Equal(t, clean, Escaped(clean))
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -14,9 +15,7 @@ import (
 // escapes, line breaks and characters that turn the direction of text become a
 // visible mark.
 func clean(s string) string {
-	bad := func(r rune) bool {
-		return r == utf8.RuneError || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
-	}
+	bad := func(r rune) bool { return r == utf8.RuneError || isObeyed(r) }
 	if strings.IndexFunc(s, bad) < 0 {
 		return s
 	}
@@ -26,6 +25,33 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// isObeyed reports whether terminals or editors do something at a character rather
+// than show it.
+func isObeyed(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// Escaped is the same JSON with the characters that a terminal would obey as
+// escapes: JSON may hold those from U+007F on as they are, such as U+009B, which
+// begins a command.
+func Escaped(text []byte) []byte {
+	obeyed := func(r rune) bool { return r >= 0x7F && isObeyed(r) }
+	if bytes.IndexFunc(text, obeyed) < 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text)+64)
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		if obeyed(r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		} else {
+			out = append(out, text[:n]...)
+		}
+		text = text[n:]
+	}
+	return out
 }
 
 // short cuts cleaned text to n characters, and says that it did.
