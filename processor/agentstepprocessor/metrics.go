@@ -43,7 +43,6 @@ var clampNames = [clampReasons]string{"start_too_old", "start_in_future", "body_
 // request.
 type counts struct {
 	spans, logs int64
-	redacted    int64
 	conflicts   int64
 	dropped     [dropReasons]int64
 	clamped     [clampReasons]int64
@@ -72,7 +71,7 @@ type metrics struct {
 	logs      metric.Int64Counter
 	steps     metric.Int64Counter
 	findings  metric.Int64Counter
-	redacted  metric.Int64Counter
+	redacted  metric.Int64ObservableCounter
 	expired   metric.Int64Counter
 	dropped   metric.Int64Counter
 	clamped   metric.Int64Counter
@@ -104,8 +103,8 @@ var described = []meter.Metric{
 		Description: "Findings of the stream that are new to this process, by kind and severity; every kind that the policy can raise is there from 0.",
 	},
 	{
-		Name: "steptrail_stream_redacted_values", Kind: meter.Counter, Unit: "{value}",
-		Description: "Values that redaction replaced.",
+		Name: "steptrail_stream_redacted_values", Kind: meter.Counter, Unit: "{value}", Labels: []string{"detector"},
+		Description: "Values that redaction replaced, by the detector or rule of the policy that found them; keys: its key list. A value that stands in a span twice counts twice.",
 	},
 	{
 		Name: "steptrail_stream_dropped", Kind: meter.Counter, Unit: "{item}", Labels: []string{"reason"},
@@ -146,14 +145,14 @@ var described = []meter.Metric{
 // openStats is what the open runs tell.
 type openStats struct{ groups, bytes, evicted, late int64 }
 
-func newMetrics(set component.TelemetrySettings, open func() openStats, kinds []string) (*metrics, error) {
+func newMetrics(set component.TelemetrySettings, open func() openStats, redacted *redactTally, kinds []string) (*metrics, error) {
 	in := meter.New(set.MeterProvider, scopeName, described)
 	m := &metrics{
 		spans:     in.Counter("steptrail_stream_spans"),
 		logs:      in.Counter("steptrail_stream_log_records"),
 		steps:     in.Counter("steptrail_stream_steps"),
 		findings:  in.Counter("steptrail_findings"),
-		redacted:  in.Counter("steptrail_stream_redacted_values"),
+		redacted:  in.ObservedCounter("steptrail_stream_redacted_values"),
 		dropped:   in.Counter("steptrail_stream_dropped"),
 		clamped:   in.Counter("steptrail_stream_clamped"),
 		expired:   in.Counter("steptrail_stream_expired"),
@@ -172,8 +171,11 @@ func newMetrics(set component.TelemetrySettings, open func() openStats, kinds []
 		o.ObserveInt64(m.openBytes, s.bytes)
 		o.ObserveInt64(m.evicted, s.evicted)
 		o.ObserveInt64(m.late, s.late)
+		redacted.each(func(detector string, n int64) {
+			o.ObserveInt64(m.redacted, n, metric.WithAttributes(attribute.String("detector", detector)))
+		})
 		return nil
-	}, m.openRuns, m.openBytes, m.evicted, m.late)
+	}, m.openRuns, m.openBytes, m.evicted, m.late, m.redacted)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +205,7 @@ func (m *metrics) attributes() {
 // zero exports what has not happened yet, so that a rate sees the first time.
 func (m *metrics) zero(kinds []string) {
 	ctx := context.Background()
-	for _, c := range []metric.Int64Counter{m.spans, m.logs, m.redacted, m.conflicts, m.ruleErrs} {
+	for _, c := range []metric.Int64Counter{m.spans, m.logs, m.conflicts, m.ruleErrs} {
 		c.Add(ctx, 0)
 	}
 	for _, kind := range kinds {
@@ -232,7 +234,6 @@ func (m *metrics) add(ctx context.Context, c *counts) {
 	}
 	add(m.spans, c.spans)
 	add(m.logs, c.logs)
-	add(m.redacted, c.redacted)
 	add(m.expired, c.expired)
 	add(m.conflicts, c.conflicts)
 	add(m.ruleErrs, c.rules)

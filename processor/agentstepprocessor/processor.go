@@ -135,7 +135,6 @@ func (w *worker) logs(ld plog.Logs) {
 func (w *worker) countSpan(rec *canon.Record, v verdict) {
 	c := &w.counts
 	s := &rec.Step
-	c.redacted += int64(s.Redacted)
 	c.dropped[dropRedaction] += int64(w.guard.refused + w.analyzer.Refused)
 	c.clamped[clampBody] += int64(len(w.analyzer.Cut))
 	c.clamped[clampAttribute] += int64(len(w.guard.cut) - len(w.analyzer.Cut))

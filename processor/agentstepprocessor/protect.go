@@ -2,6 +2,7 @@ package agentstepprocessor
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/canon"
@@ -40,6 +41,7 @@ func newRedactor(p *policy.Policy) (*redact.Redactor, error) {
 type tenantProtector struct {
 	redactor *redact.Redactor
 	tenant   *redact.Tenant
+	tally    *redactTally
 }
 
 var _ protector = (*tenantProtector)(nil)
@@ -50,6 +52,7 @@ func (p *tenantProtector) Content(raw string) (stored, compared string, replaced
 	if err != nil {
 		return "", "", 0, false
 	}
+	p.tally.add(r.Found)
 	return r.Stored, r.Compare, r.Count, true
 }
 
@@ -61,6 +64,7 @@ func (p *tenantProtector) Hash(d canon.Domain, form []byte) agent.Digest {
 // Text redacts any other text.
 func (p *tenantProtector) Text(key, s string) (string, int, bool) {
 	r, err := p.tenant.Under(key, s)
+	p.tally.add(r.Found)
 	return r.Stored, r.Count, err == nil
 }
 
@@ -70,6 +74,7 @@ func (p *tenantProtector) Secret(name string) bool { return p.redactor.Secret(na
 // Named redacts the value of a name on the policy's list.
 func (p *tenantProtector) Named(name, value string) (string, int, bool) {
 	r, err := p.tenant.Value(name, value)
+	p.tally.add(r.Found)
 	return r.Stored, r.Count, err == nil
 }
 
@@ -83,4 +88,37 @@ func (p *tenantProtector) Key(s string) (string, bool) {
 func (p *tenantProtector) Target(s string) (string, bool) {
 	kept, err := p.tenant.Target(s)
 	return kept, err == nil
+}
+
+// redactTally counts what was replaced, by what found it: a detector or rule of
+// the policy, or its key list. It is safe for concurrent use.
+type redactTally struct{ counts map[string]*atomic.Int64 }
+
+// newRedactTally knows all that may find something under a policy.
+func newRedactTally(p *policy.Policy) *redactTally {
+	t := &redactTally{counts: map[string]*atomic.Int64{redact.KeyList: {}}}
+	for _, d := range p.Redaction.Detectors {
+		t.counts[d] = &atomic.Int64{}
+	}
+	for _, r := range p.Redaction.Rules {
+		t.counts[r.Name] = &atomic.Int64{}
+	}
+	return t
+}
+
+func (t *redactTally) add(found []redact.Found) {
+	for i := range found {
+		n := t.counts[found[i].Detector]
+		if n == nil {
+			n = t.counts[redact.KeyList]
+		}
+		n.Add(int64(found[i].Count))
+	}
+}
+
+// each gives the counts, in any order.
+func (t *redactTally) each(f func(detector string, n int64)) {
+	for name, n := range t.counts {
+		f(name, n.Load())
+	}
 }

@@ -67,6 +67,7 @@ type state struct {
 	rules    []rule
 	tried    func(span ptrace.Span, rec *canon.Record, met bool, err error) // of each rule; nil: nobody asks
 	redactor *redact.Redactor
+	tally    *redactTally
 	metrics  *metrics
 	workers  chan *worker
 	open     *openRuns
@@ -122,8 +123,8 @@ func newStateWith(cfg *Config, set processor.Settings, p *policy.Policy, conds *
 	if s.redactor, err = newRedactor(p); err != nil {
 		return nil, err
 	}
-	s.open = newOpenRuns(cfg, p)
-	if s.metrics, err = newMetrics(set.TelemetrySettings, s.open.stats, detect.KindsUnder(p)); err != nil {
+	s.open, s.tally = newOpenRuns(cfg, p), newRedactTally(p)
+	if s.metrics, err = newMetrics(set.TelemetrySettings, s.open.stats, s.tally, detect.KindsUnder(p)); err != nil {
 		return nil, err
 	}
 	s.workers = make(chan *worker, max(runtime.GOMAXPROCS(0), 1))
@@ -150,7 +151,7 @@ func (s *state) protector(tenant string) protector {
 	if p, ok := s.tenants.Load(tenant); ok {
 		return p.(*tenantProtector)
 	}
-	p, _ := s.tenants.LoadOrStore(tenant, &tenantProtector{redactor: s.redactor, tenant: s.redactor.ForTenant(tenant)})
+	p, _ := s.tenants.LoadOrStore(tenant, &tenantProtector{redactor: s.redactor, tenant: s.redactor.ForTenant(tenant), tally: s.tally})
 	return p.(*tenantProtector)
 }
 

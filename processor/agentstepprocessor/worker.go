@@ -70,7 +70,6 @@ func (w *worker) schema(url string) string {
 
 // countGuard counts what the guard did to a group that has no row of its own.
 func (w *worker) countGuard() {
-	w.counts.redacted += int64(w.guard.replaced)
 	w.counts.dropped[dropRedaction] += int64(w.guard.refused)
 	w.counts.clamped[clampAttribute] += int64(len(w.guard.cut))
 }
@@ -377,7 +376,6 @@ func (w *worker) logRecord(lr plog.LogRecord, ordinal int) *canon.Record {
 	rec.Step.Received = w.received
 	w.decider.logTerms(&rec.Step)
 	rec.Step.Redacted = int32(min(g.replaced+w.analyzer.Replaced, 1<<30)) // bounded
-	w.counts.redacted += int64(w.analyzer.Replaced)
 	w.counts.dropped[dropRedaction] += int64(w.analyzer.Refused)
 	w.counts.clamped[clampBody] += int64(len(w.analyzer.Cut))
 	w.writer.AnnotateLog(lr, rec, position(kind, ordinal, rec))
