@@ -46,6 +46,7 @@ func hostileText() map[string]hostile {
 		"half of a surrogate pair in a string of OTLP JSON": {
 			body: literal(TracesPath, fmt.Sprintf(literalCall, `{"key":"x","value":{"stringValue":"cut \ud83d"}}`)), spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Equal(t, "cut \ufffd", unquote(t, r.units[0].Attributes["x"]))
 			},
 		},
@@ -56,6 +57,7 @@ func hostileText() map[string]hostile {
 				a.PutStr("gen_ai.input.messages", `[{"role":"user","parts":[{"type":"text","content":"cut \ud83d"}]}]`)
 			}), spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Contains(t, string(r.calls[0].Result.Body), "cut ")
 			},
 		},
@@ -67,6 +69,7 @@ func hostileText() map[string]hostile {
 				a.PutStr("gen_ai.tool.call.result", "a\x00b")
 			}), spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Equal(t, "a\x00b", r.units[0].Name)
 				require.Equal(t, "a\x00b", unquote(t, r.units[0].Attributes["x"]))
 				require.Equal(t, "a\x00b", unquote(t, r.calls[0].Result.Body))
@@ -74,6 +77,7 @@ func hostileText() map[string]hostile {
 		},
 		"invalid UTF-8 everywhere": {
 			body: func(t *testing.T, id string) Request {
+				t.Helper()
 				td := goodCall(id, func(s ptrace.Span, a pcommon.Map) {
 					s.SetName("\xff")
 					s.Status().SetMessage("\xc3\x28")
@@ -93,6 +97,7 @@ func hostileText() map[string]hostile {
 				return traces(t, td)
 			}, spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Equal(t, "\ufffd", r.units[0].Name)
 				require.Equal(t, "v", unquote(t, r.units[0].Attributes["\ufffd"]))
 			},
@@ -103,6 +108,7 @@ func hostileText() map[string]hostile {
 				a.PutStr("gen_ai.tool.name", "\x1b]0;x\a' OR 1=1")
 			}), spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Equal(t, "\x1b[31m</script>\r\n\u2028'; DROP TABLE steps; --", r.units[0].Name)
 			},
 		},
@@ -121,6 +127,7 @@ func hostileSizes() map[string]hostile {
 			}), spans: 1,
 			counted: map[string]float64{"clamped/attribute_size": 3, "clamped/body_size": 1},
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				kept := unquote(t, r.units[0].Attributes["x"])
 				require.LessOrEqual(t, len(kept), attributeLimit)
 				require.Greater(t, len(kept), attributeLimit-utf8.UTFMax)
@@ -146,17 +153,20 @@ func hostileSizes() map[string]hostile {
 			}), spans: 1,
 			counted: map[string]float64{"dropped/attribute_limit": 10_000 - attributeCount},
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Equal(t, 10_000-attributeCount, r.units[0].Dropped)
 				require.Len(t, r.calls, 1, "what makes it a call is kept")
 			},
 		},
 		"a resource with an attribute of 8 MB": {
 			body: func(t *testing.T, id string) Request {
+				t.Helper()
 				td := goodCall(id, nil)
 				td.ResourceSpans().At(0).Resource().Attributes().PutStr("x", strings.Repeat("x", 8<<20))
 				return traces(t, td)
 			}, spans: 1, counted: map[string]float64{"clamped/attribute_size": 1},
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Len(t, unquote(t, r.units[0].Resource["x"]), attributeLimit)
 			},
 		},
@@ -167,6 +177,7 @@ func hostileSizes() map[string]hostile {
 				a.PutStr(strings.Repeat("k", 1<<20), "v")
 			}), spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Len(t, r.units[0].Name, attributeLimit)
 				require.Less(t, len(r.raw), 1<<20, "no name is kept whole")
 			},
@@ -181,6 +192,7 @@ func hostileSizes() map[string]hostile {
 			}), spans: 1,
 			counted: map[string]float64{"clamped/attribute_size": 1},
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Less(t, len(r.raw), 4*attributeLimit)
 			},
 		},
@@ -194,6 +206,7 @@ func hostileValues() map[string]hostile {
 			body:  literal(TracesPath, fmt.Sprintf(literalCall, `{"key":"x","value":`+deep+`},{"key":"gen_ai.tool.call.result","value":`+deep+`}`)),
 			spans: 1, counted: map[string]float64{"dropped/redaction_limit": 1},
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Contains(t, string(r.units[0].Attributes["x"]), "nested too deep")
 				require.NotContains(t, r.raw, "bottom")
 			},
@@ -217,6 +230,7 @@ func hostileValues() map[string]hostile {
 				a.PutEmptyBytes("b").FromRaw([]byte{0, 255})
 			}), spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.JSONEq(t, `{"order_id":7}`, string(r.calls[0].Arguments.Body))
 				require.JSONEq(t, `{"lines":[1.5,null]}`, string(r.calls[0].Result.Body))
 			},
@@ -227,6 +241,7 @@ func hostileValues() map[string]hostile {
 				a.PutStr("gen_ai.input.messages", `[{"role":"user","parts":[{"type":"te`)
 			}), spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Equal(t, `{"order_id": 1, "no`, unquote(t, r.calls[0].Arguments.Body), "kept as text")
 			},
 		},
@@ -242,6 +257,7 @@ func hostileValues() map[string]hostile {
 				m.PutDouble("nan", math.NaN())
 			}), spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.JSONEq(t, `"NaN"`, string(r.units[0].Attributes["nan"]))
 				require.JSONEq(t, `"Infinity"`, string(r.units[0].Attributes["inf"]))
 				require.JSONEq(t, `"-Infinity"`, string(r.units[0].Attributes["neg"]))
@@ -250,6 +266,7 @@ func hostileValues() map[string]hostile {
 		"numbers that JSON has not, in OTLP JSON": {
 			body: literal(TracesPath, fmt.Sprintf(literalCall, `{"key":"nan","value":{"doubleValue":"NaN"}},{"key":"i","value":{"intValue":"-1"}}`)), spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.JSONEq(t, `"NaN"`, string(r.units[0].Attributes["nan"]))
 				require.Equal(t, "-1", string(r.units[0].Attributes["i"]))
 			},
@@ -264,6 +281,7 @@ func hostileValues() map[string]hostile {
 				a.PutInt("agent.step.index", math.MaxInt64)
 			}), spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Equal(t, strconv.Itoa(math.MinInt64), string(r.units[0].Attributes["min"]))
 				require.Equal(t, strconv.Itoa(math.MaxInt64), string(r.units[0].Attributes["max"]))
 			},
@@ -286,20 +304,24 @@ func hostileTimes() map[string]hostile {
 	year2200 := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 	return map[string]hostile{
 		"no times at all": at(0, 0, map[string]float64{"clamped/start_too_old": 1}, func(t *testing.T, r hostileRun) {
+			t.Helper()
 			require.Equal(t, "1970-01-01T00:00:00.000000000Z", r.units[0].StartedAt)
 		}),
 		"the year 2200": at(uint64(year2200.UnixNano()), uint64(year2200.Add(time.Second).UnixNano()), map[string]float64{"clamped/start_in_future": 1}, func(t *testing.T, r hostileRun) {
+			t.Helper()
 			require.Equal(t, "2200-01-01T00:00:00.000000000Z", r.units[0].StartedAt, "the time is kept as sent; only the term is bounded")
 		}),
 		"the last times there are": at(math.MaxUint64, math.MaxUint64, map[string]float64{"clamped/start_in_future": 1}, nil),
 		"an end before the start": {
 			body: call(func(s ptrace.Span, _ pcommon.Map) { s.SetEndTimestamp(s.StartTimestamp() - 5_000_000_000) }), spans: 1,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.GreaterOrEqual(t, r.units[0].Duration, 0.0)
 			},
 		},
 		"clocks of services an hour apart": {
 			body: func(t *testing.T, id string) Request {
+				t.Helper()
 				td := goodCall(id, nil)
 				other := td.ResourceSpans().AppendEmpty()
 				other.Resource().Attributes().PutStr("service.name", "behind")
@@ -318,6 +340,7 @@ func hostileTimes() map[string]hostile {
 		},
 		"a backfill of 100 weeks in one request": {
 			body: func(t *testing.T, id string) Request {
+				t.Helper()
 				td := goodCall(id, nil)
 				spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
 				for week := 1; week < 100; week++ {
@@ -339,6 +362,7 @@ func hostileIDs() map[string]hostile {
 	return map[string]hostile{
 		"all-zero and empty ids beside a good one": {
 			body: func(t *testing.T, id string) Request {
+				t.Helper()
 				td := goodCall(id, nil)
 				spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
 				spans.At(0).CopyTo(spans.AppendEmpty())
@@ -356,6 +380,7 @@ func hostileIDs() map[string]hostile {
 		},
 		"span ids that repeat in another trace": {
 			body: func(t *testing.T, id string) Request {
+				t.Helper()
 				td := goodCall(id, nil)
 				spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
 				spans.At(0).CopyTo(spans.AppendEmpty())
@@ -363,12 +388,14 @@ func hostileIDs() map[string]hostile {
 				return traces(t, td)
 			}, spans: 2,
 			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
 				require.Equal(t, r.units[0].SpanID, r.units[1].SpanID)
 				require.NotEqual(t, r.units[0].TraceID, r.units[1].TraceID)
 			},
 		},
 		"one span three times in a request": {
 			body: func(t *testing.T, id string) Request {
+				t.Helper()
 				td := goodCall(id, nil)
 				spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
 				spans.At(0).CopyTo(spans.AppendEmpty())
@@ -395,6 +422,7 @@ func hostileRequests() map[string]hostile {
 		"logs as JSON on traces":     {body: raw(Request{Path: TracesPath, ContentType: JSON, Body: logsBody(true)}), status: bad, says: "send it to /v1/logs", counted: signal},
 		"traces as protobuf on logs": {
 			body: func(t *testing.T, id string) Request {
+				t.Helper()
 				r := traces(t, goodCall(id, nil))
 				r.Path = LogsPath
 				return r
@@ -411,6 +439,7 @@ func hostileRequests() map[string]hostile {
 		},
 		"65 MiB as they are": {
 			body: func(t *testing.T, id string) Request {
+				t.Helper()
 				r := call(func(_ ptrace.Span, a pcommon.Map) { a.PutStr("x", strings.Repeat("x", 65<<20)) })(t, id)
 				r.Gzip = false
 				return r

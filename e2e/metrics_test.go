@@ -54,7 +54,7 @@ func TestMetricsFollowThePracticeOfPrometheus(t *testing.T) {
 			if n := string(m[1]); strings.HasPrefix(n, "steptrail_") {
 				ours++
 				n = strings.Replace(n, "_native_seconds", "_seconds", 1)
-				require.True(t, strings.Contains(readmes.String(), "`"+n+"`"), "%s stands in no README", n)
+				require.Contains(t, readmes.String(), "`"+n+"`", "%s stands in no README", n)
 			}
 		}
 		require.Greater(t, ours, 4, name)

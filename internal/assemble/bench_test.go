@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -169,7 +170,7 @@ func realSteps(run string, n int) assemble.Batch {
 				c := &b.Steps[i+1].Call
 				b.Facts[asked] = &agent.MessageFacts{Ref: asked, Role: agent.RoleAssistant, Calls: []agent.RequestedCall{{ID: c.ID, Tool: c.Tool, Arguments: c.Arguments}}}
 			}
-			context = append(s.Model.Context[:len(s.Model.Context):len(s.Model.Context)], asked)
+			context = append(slices.Clip(s.Model.Context), asked)
 			if len(context) > 100 {
 				context = context[len(context)-100:]
 			}

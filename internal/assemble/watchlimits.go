@@ -105,12 +105,7 @@ func (w *watch) wasFound(kind, anchor string) bool {
 		return false
 	}
 	h := traitFinding.text(kind, anchor)
-	for _, f := range w.found {
-		if f == h {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(w.found, h)
 }
 
 // judged takes in what a judgement came to.

@@ -33,7 +33,7 @@ func TestAMessageIsTheSameInEveryShape(t *testing.T) {
 			`{"type":"function_call_output","call_id":"c1","output":"{\"ok\":true}"}`,
 		}},
 	} {
-		x := extractor{hash: func(d Domain, form []byte) (out agent.Digest) {
+		x := extractor{hash: func(_ Domain, form []byte) (out agent.Digest) {
 			copy(out[:], form)
 			return out
 		}}

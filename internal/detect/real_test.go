@@ -90,7 +90,7 @@ func documented(t *testing.T) []string {
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "findings-on-tau-bench.md"))
 	require.NoError(t, err)
 	var rows []string
-	for _, line := range strings.Split(string(data), "\n") {
+	for line := range strings.SplitSeq(string(data), "\n") {
 		cells := strings.Split(line, " | ")
 		if len(cells) < 5 || !strings.HasPrefix(cells[0], "| `") {
 			continue

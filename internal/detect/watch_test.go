@@ -2,6 +2,7 @@ package detect_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -76,9 +77,7 @@ func (w *watched) add(b assemble.Batch, now int64) {
 	w.last = now
 	w.input.Steps = append(w.input.Steps, b.Steps...)
 	w.input.Logs = append(w.input.Logs, b.Logs...)
-	for r, f := range b.Facts {
-		w.input.Facts[r] = f
-	}
+	maps.Copy(w.input.Facts, b.Facts)
 	w.note(w.open.Add(b, now))
 }
 

@@ -30,7 +30,7 @@ func agentTelemetry(span ptrace.Span, _ *look, st *canon.Stated) {
 	case "TOOL_CALL":
 		byDialect(st, agent.OpTool, agent.KindUnset)
 	case "RETRIEVAL":
-		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+		byEvidence(st, agent.OpRetrieval)
 	case "DELEGATION":
 		byDialect(st, agent.OpHandoff, agent.KindOther)
 	case "PLANNING", "REASONING", "GUARD_RAIL", "MEMORY":

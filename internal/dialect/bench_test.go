@@ -72,6 +72,7 @@ func BenchmarkNormalize(b *testing.B) { eachCapture(b, true) }
 func BenchmarkCopy(b *testing.B) { eachCapture(b, false) }
 
 func eachCapture(b *testing.B, normalize bool) {
+	b.Helper()
 	for name, td := range captures(b) {
 		b.Run(name, func(b *testing.B) {
 			size := (&ptrace.ProtoMarshaler{}).TracesSize(td)

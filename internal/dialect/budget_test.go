@@ -67,6 +67,7 @@ func BenchmarkDialect(b *testing.B) {
 // benchExports normalises the exports one after the other, from copies that are
 // made while the clock stands.
 func benchExports(b *testing.B, exports []ptrace.Traces) {
+	b.Helper()
 	spans, size := 0, 0
 	for _, td := range exports {
 		spans += td.SpanCount()
@@ -123,9 +124,14 @@ func TestEachDialectKeepsItsBudgetOfAllocations(t *testing.T) {
 // last ones on spans of one size: the order costs nothing.
 func BenchmarkDetect(b *testing.B) {
 	for _, c := range []struct{ name, scope, mark string }{
-		{"first", "", "span.type"}, {"claude_code", "com.anthropic.claude_code.tracing", "x"}, {"openinference", "", "openinference.span.kind"},
-		{"otel_genai", "", "gen_ai.operation.name"}, {"mlflow", "", "mlflow.spanType"}, {"agenttelemetry", "", "agenttelemetry.span.kind"},
-		{"rpc", "", "rpc.system"}, {"none", "", "x"},
+		{"first", "", "span.type"},
+		{"claude_code", "com.anthropic.claude_code.tracing", "x"},
+		{"openinference", "", "openinference.span.kind"},
+		{"otel_genai", "", "gen_ai.operation.name"},
+		{"mlflow", "", "mlflow.spanType"},
+		{"agenttelemetry", "", "agenttelemetry.span.kind"},
+		{"rpc", "", "rpc.system"},
+		{"none", "", "x"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			span := ptrace.NewSpan()

@@ -180,14 +180,15 @@ func appendMessage(dst []byte, name string, m pcommon.Map) []byte {
 	if role == "tool" && e.id == "" {
 		answers, ok = blocks(e.content) // each block answers a call of its own
 	}
-	if ok {
+	switch {
+	case ok:
 		dst = append(dst, answers...)
-	} else if role == "tool" {
+	case role == "tool":
 		dst = append(dst, `{"type":"tool_call_response","id":`...)
 		dst = cjson.AppendQuoted(dst, e.id)
 		dst = append(dst, `,"response":`...)
 		dst = append(appendContent(dst, e.content), '}')
-	} else {
+	default:
 		dst = appendParts(dst, from, &e)
 	}
 	dst = append(dst, ']')

@@ -62,14 +62,14 @@ func index(s string) (n int32, rest string, ok bool) {
 
 // add takes a field by what follows the prefix of its name, as OpenInference
 // spells it: N.message.role, N.message.tool_calls.M.tool_call.id.
-func (f *flatMessages) add(rest string, v pcommon.Value) bool {
+func (f *flatMessages) add(rest string, v pcommon.Value) {
 	n, rest, ok := index(rest)
 	if !ok {
-		return false
+		return
 	}
 	rest, ok = strings.CutPrefix(rest, "message.")
 	if !ok {
-		return false
+		return
 	}
 	e := flatField{message: n}
 	switch rest {
@@ -87,12 +87,11 @@ func (f *flatMessages) add(rest string, v pcommon.Value) bool {
 		e.group, e.name = flatCall, flatArguments
 	default:
 		if e.group, e.item, e.name, ok = flatItem(rest); !ok {
-			return false
+			return
 		}
 	}
 	e.value = text(v)
 	f.put(e)
-	return true
 }
 
 func flatItem(rest string) (group flatGroup, item int32, name flatName, ok bool) {

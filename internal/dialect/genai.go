@@ -37,7 +37,7 @@ func operation(name string, st *canon.Stated) {
 		"guardrail_check", "execute_task", "CHAIN", "invoke_node", "invoke_swarm", "invoke_graph":
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	case "retrieval", "embeddings", "search_memory":
-		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+		byEvidence(st, agent.OpRetrieval)
 	case "create_memory", "update_memory", "upsert_memory", "delete_memory", "create_memory_store", "update_memory_store", "delete_memory_store":
 		byDialect(st, agent.OpTool, agent.KindAct)
 	case "handoff", "agent_handoff":
@@ -49,7 +49,7 @@ func operation(name string, st *canon.Stated) {
 // toolSpan reads what tells more about a tool span.
 func toolSpan(span ptrace.Span, l *look, st *canon.Stated) {
 	if l.has(markDatastore) {
-		byEvidence(st, agent.OpTool, agent.KindRead)
+		byEvidence(st, agent.OpTool)
 	}
 	if l.has(markMCP) {
 		mcpError(span.Attributes(), st)

@@ -61,8 +61,14 @@ func marks(b *strings.Builder, span ptrace.Span, st *canon.Stated) {
 		name string
 		on   bool
 	}{
-		{"refused", st.Refused}, {"deferred", st.Deferred}, {"result_error", st.ResultError}, {"output_function", st.OutputFunction},
-		{"error", span.Status().Code() == ptrace.StatusCodeError}, {"no_exception", st.NoException}, {"failed", st.Failed}, {"cut_off", !st.Ended},
+		{"refused", st.Refused},
+		{"deferred", st.Deferred},
+		{"result_error", st.ResultError},
+		{"output_function", st.OutputFunction},
+		{"error", span.Status().Code() == ptrace.StatusCodeError},
+		{"no_exception", st.NoException},
+		{"failed", st.Failed},
+		{"cut_off", !st.Ended},
 	} {
 		if f.on {
 			b.WriteString(" " + f.name)

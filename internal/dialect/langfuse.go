@@ -44,7 +44,7 @@ func langfuse(span ptrace.Span, _ *look, st *canon.Stated) {
 		byDialect(st, agent.OpAgent, agent.KindUnset)
 		putNew(at, canon.AgentName, span.Name())
 	case "retriever", "embedding":
-		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+		byEvidence(st, agent.OpRetrieval)
 	case "":
 	default: // chain, span, guardrail, evaluator, event
 		byDialect(st, agent.OpWorkflow, agent.KindOther)

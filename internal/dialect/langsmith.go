@@ -15,7 +15,7 @@ const smithMetadata = "langsmith.metadata."
 
 // smith is what one pass over the attributes of a LangSmith span found.
 type smith struct {
-	kind, name, system string
+	kind, system       string
 	prompt, completion string
 	usage              string
 	run                metadata
@@ -38,7 +38,7 @@ func langSmith(span ptrace.Span, _ *look, st *canon.Stated) {
 		byDialect(st, agent.OpTool, agent.KindUnset)
 		r.toolCall(span, st)
 	case "retriever", "embedding":
-		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+		byEvidence(st, agent.OpRetrieval)
 	case "chain":
 		if r.run.isAgent(span.Name()) {
 			byDialect(st, agent.OpAgent, agent.KindUnset)

@@ -51,7 +51,7 @@ func logfireKind(template string, st *canon.Stated) {
 		strings.HasPrefix(template, "Guardrail "):
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	case strings.HasPrefix(template, "Embedding Creation with"):
-		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+		byEvidence(st, agent.OpRetrieval)
 	}
 }
 

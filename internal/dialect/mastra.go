@@ -33,7 +33,7 @@ func mastra(span ptrace.Span, l *look, st *canon.Stated) {
 			st.ResultError = v.Type() == pcommon.ValueTypeBool && !v.Bool()
 		}
 	case "rag_embedding":
-		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+		byEvidence(st, agent.OpRetrieval)
 	case "model_chunk", "llm_chunk":
 	default: // model_generation, workflow_run, workflow_step, processor_run
 		byDialect(st, agent.OpWorkflow, agent.KindOther)

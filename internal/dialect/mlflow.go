@@ -45,7 +45,7 @@ func mlflow(span ptrace.Span, _ *look, st *canon.Stated) {
 			st.Open = agent.SignDeferred
 		}
 	case "RETRIEVER", "EMBEDDING", "RERANKER":
-		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+		byEvidence(st, agent.OpRetrieval)
 	default: // CHAIN, PARSER, MEMORY, UNKNOWN and the application's own
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 		if to, ok := cjson.Lookup(m.outputs, "to_agent"); ok && m.kind == "CHAIN" {

@@ -112,9 +112,10 @@ func byDialect(st *canon.Stated, op agent.Op, kind agent.Kind) {
 	}
 }
 
-// byEvidence sets a kind that something on the span itself shows.
-func byEvidence(st *canon.Stated, op agent.Op, kind agent.Kind) {
-	st.Op, st.Kind, st.KindSource = op, kind, agent.KindSourceEvidence
+// byEvidence sets an operation of which something on the span itself shows that it
+// only reads.
+func byEvidence(st *canon.Stated, op agent.Op) {
+	st.Op, st.Kind, st.KindSource = op, agent.KindRead, agent.KindSourceEvidence
 }
 
 // flatten writes content that came as structured values as JSON strings.

@@ -143,7 +143,7 @@ func (r *inference) op(name, status string, l *look, st *canon.Stated) {
 		}
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	case "RETRIEVER", "RERANKER", "EMBEDDING":
-		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+		byEvidence(st, agent.OpRetrieval)
 	case "GUARDRAIL", "EVALUATOR", "PROMPT":
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	}

@@ -116,7 +116,7 @@ func (r *traceloop) op(l *look, st *canon.Stated) {
 	case r.request == "chat", r.request == "completion":
 		byDialect(st, agent.OpModel, agent.KindThink)
 	case r.request == "embedding", r.request == "rerank":
-		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+		byEvidence(st, agent.OpRetrieval)
 	}
 }
 

@@ -159,7 +159,7 @@ func pythonString(s string) (value, rest string, ok bool) {
 			if err != nil {
 				return "", "", false
 			}
-			b.WriteRune(rune(n)) //nolint:gosec // an invalid one becomes U+FFFD
+			b.WriteRune(rune(n))
 			i += digits
 		}
 	}

@@ -28,15 +28,9 @@ func strands(span ptrace.Span, l *look, st *canon.Stated) {
 			interrupts(v.Str(), st)
 		}
 	case agent.OpNone:
-		strandsOperation(l.operation, st)
-	}
-}
-
-// strandsOperation reads the operations that only Strands have.
-func strandsOperation(name string, st *canon.Stated) {
-	switch name {
-	case "memory.search":
-		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+		if l.operation == "memory.search" { // only Strands have it
+			byEvidence(st, agent.OpRetrieval)
+		}
 	}
 }
 

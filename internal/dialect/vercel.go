@@ -44,7 +44,7 @@ func vercelOperation(at pcommon.Map, st *canon.Stated) {
 	case "ai.toolCall":
 		byDialect(st, agent.OpTool, agent.KindUnset)
 	case "ai.embed.doEmbed", "ai.embedMany.doEmbed", "ai.rerank.doRerank":
-		byEvidence(st, agent.OpRetrieval, agent.KindRead)
+		byEvidence(st, agent.OpRetrieval)
 	case "ai.embed", "ai.embedMany", "ai.rerank":
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	}

@@ -22,7 +22,7 @@ func matchAPIKey(in *input, floor, i int) (start, end int) {
 		if start < floor || !strings.HasPrefix(text[start:], v.prefix) {
 			continue
 		}
-		if before := byteAt(text, start-1); asciiAlnum(before) && !(before == 'n' && byteAt(text, start-2) == '\\') {
+		if before := byteAt(text, start-1); asciiAlnum(before) && (before != 'n' || byteAt(text, start-2) != '\\') {
 			continue
 		}
 		end = in.end(v.alphabet, start+len(v.prefix))

@@ -83,7 +83,7 @@ func (in *input) isAuthorization(at int) bool {
 // isWordToken reports whether a token is the word of a sentence.
 func isWordToken(s string) bool {
 	for i := range len(s) {
-		if !(s[i]-'a' < 26 || i == 0 && s[i]-'A' < 26) {
+		if s[i]-'a' >= 26 && (i != 0 || s[i]-'A' >= 26) {
 			return false
 		}
 	}

@@ -70,7 +70,7 @@ const delimiters = ",\t;|"
 // isHeading reports whether a cell can be a column's name: few words, no sentence.
 func isHeading(cell string) bool {
 	cell = strings.TrimSpace(cell)
-	return len(cell) <= 48 && strings.Count(cell, " ") <= 3 && strings.IndexAny(cell, ".!?:=<>{}[]") < 0
+	return len(cell) <= 48 && strings.Count(cell, " ") <= 3 && !strings.ContainsAny(cell, ".!?:=<>{}[]")
 }
 
 // namesColumn reports whether the cell that ends before text[i] is named as a

@@ -17,7 +17,7 @@ type vocabulary struct {
 
 func newVocabulary(words string) *vocabulary {
 	v := &vocabulary{words: map[string]bool{}}
-	for _, word := range strings.Fields(words) {
+	for word := range strings.FieldsSeq(words) {
 		if word[0] < utf8.RuneSelf {
 			v.words[word] = true
 		} else {

@@ -75,7 +75,7 @@ func TestCorpus(t *testing.T) {
 	}
 	lines = append(lines, fmt.Sprintf("%d positives, %d negatives of which %d changed (%.2f%%)", len(positives), len(negatives), wrong, share(wrong, len(negatives))))
 	if *report {
-		fmt.Println(strings.Join(lines, "\n")) //nolint:forbidigo // the report
+		fmt.Println(strings.Join(lines, "\n"))
 	}
 	require.LessOrEqual(t, share(wrong, len(negatives)), 0.1, "false positives")
 }
@@ -83,7 +83,7 @@ func TestCorpus(t *testing.T) {
 func complain(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if *report || testing.Verbose() {
-		fmt.Printf(format+"\n", args...) //nolint:forbidigo // the report
+		fmt.Printf(format+"\n", args...)
 	}
 }
 

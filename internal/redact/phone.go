@@ -297,7 +297,7 @@ func (p *phoneCandidate) lastTrunk() int {
 		}
 		switch {
 		case p.open:
-			if close := p.between(p.text, p.g+1); !strings.HasPrefix(close, ")") || digits-first < 6 {
+			if after := p.between(p.text, p.g+1); !strings.HasPrefix(after, ")") || digits-first < 6 {
 				return -1
 			}
 			if first == 4 && (p.digit(0) == '1' || p.digit(0) == '2') {

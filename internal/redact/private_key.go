@@ -49,7 +49,8 @@ func isTitle(text string, i int) bool {
 // cutTitle reports whether a title that ends with the text could have become a
 // private key's.
 func cutTitle(title string) bool {
-	return title != "" && strings.HasPrefix("PRIVATE KEY", title[strings.LastIndexByte(title[:len(title)-1], ' ')+1:])
+	const key = "PRIVATE KEY"
+	return title != "" && strings.HasPrefix(key, title[strings.LastIndexByte(title[:len(title)-1], ' ')+1:])
 }
 
 // keyEnd returns where the key ends whose title begins at i.

@@ -59,8 +59,10 @@ func TestTextRemovesWhatIsSecret(t *testing.T) {
 		{"as an entity with zeros before it", "ann&#000000000064;example.com ann&#x0000000000040;example.com", "<EMAIL> <EMAIL>"},
 		{"in other escapes", `ann%u0040example.com ann\u{40}example.com ann\U00000040example.com`, "<EMAIL> <EMAIL> <EMAIL>"},
 		{"in small forms", "ann\ufe6bexample\ufe52com ann@example\u2024com", "<EMAIL> <EMAIL>"},
-		{"a listed name in another spelling", `{"password ":"x1","pass\u200bword":"x1","\uff50assword":"x1","pass%77ord":"x1"," client secret":"x1"}`,
-			`{"password ":"<SECRET>","pass\u200bword":"<SECRET>","\uff50assword":"<SECRET>","pass%77ord":"<SECRET>"," client secret":"<SECRET>"}`},
+		{
+			"a listed name in another spelling", `{"password ":"x1","pass\u200bword":"x1","\uff50assword":"x1","pass%77ord":"x1"," client secret":"x1"}`,
+			`{"password ":"<SECRET>","pass\u200bword":"<SECRET>","\uff50assword":"<SECRET>","pass%77ord":"<SECRET>"," client secret":"<SECRET>"}`,
+		},
 		{"as an entity", "ann&#64;example.com ann&#x40;example&period;com ann&amp;#64;example.com", "<EMAIL> <EMAIL> <EMAIL>"},
 		{"with an escape in a text", `say ann\u0040example.com`, "say <EMAIL>"},
 		{"in full-width letters", "連絡先 ａｎｎ＠ｅｘａｍｐｌｅ．ｃｏｍ です", "連絡先 <EMAIL> です"},
@@ -423,7 +425,7 @@ func FuzzText(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if utf8.ValidString(text) && !(utf8.ValidString(got.Stored) && utf8.ValidString(masked.Stored)) {
+		if utf8.ValidString(text) && (!utf8.ValidString(got.Stored) || !utf8.ValidString(masked.Stored)) {
 			t.Fatalf("%q is valid UTF-8, but %q or %q is not", text, got.Stored, masked.Stored)
 		}
 		if looksJSON(text) && json.Valid([]byte(text)) && (!json.Valid([]byte(got.Stored)) || !json.Valid([]byte(masked.Stored))) {

@@ -75,7 +75,7 @@ func (t *Tenant) scan(w *work, text, key string) []match {
 // are looked for and one is met it reports false, and nothing was found.
 func (t *Tenant) detect(w *work, in *input, spellings bool) bool {
 	floor, text, triggers := 0, in.text, &t.r.triggers
-	if t.r.secretValue >= 0 && in.key != "" && kindOf(in.key) != noSecret && !(spellings && t.spelledOtherwise(text[:min(len(text), maxSecret)])) &&
+	if t.r.secretValue >= 0 && in.key != "" && kindOf(in.key) != noSecret && (!spellings || !t.spelledOtherwise(text[:min(len(text), maxSecret)])) &&
 		t.wholeSecret(w, in) {
 		return true
 	}

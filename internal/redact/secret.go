@@ -12,7 +12,8 @@ var secretValue = detector{
 
 func matchSecretValue(in *input, floor, i int) (start, end int) {
 	text := in.text
-	kind, from := noSecret, i+1
+	var kind secretKind
+	from := i + 1
 	switch text[i] {
 	case '=', ':':
 		kind, from = kindBefore(text, floor, i)
@@ -127,7 +128,7 @@ func elementKind(text string, floor, i int) secretKind {
 	if name == "" || at <= floor {
 		return noSecret
 	}
-	if text[at-1] != '<' || byteAt(text, at-2) == ':' { // postgres://app:<password>@db
+	if text[at-1] != '<' || byteAt(text, at-2) == ':' { // a password in a URL that is only described
 		return noSecret
 	}
 	if kind := kindOf(name); kind != noSecret || !isValueName(name) {
@@ -200,7 +201,7 @@ func valueAt(text string, floor, from int, kind secretKind) (start, end int) {
 	} else {
 		end = bareEnd(text, start)
 	}
-	if typ := text[start:end]; !quoted && isTypeName(typ) { // password: str = "…"
+	if typ := text[start:end]; !quoted && isTypeName(typ) { // a declaration in code: its value follows the type
 		for k := end; k < len(text) && k < end+3; k++ {
 			if text[k] == '=' {
 				return valueAt(text, floor, k+1, kind)

@@ -91,7 +91,7 @@ func traitsOf(s string) traits {
 			t.turns++
 		}
 	}
-	for _, n := range counts {
+	for _, n := range &counts {
 		if n > 0 {
 			p := float64(n) / float64(len(s))
 			t.entropy -= p * math.Log2(p)

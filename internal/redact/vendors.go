@@ -19,10 +19,6 @@ func keyOf(prefix string, anchor int, a *alphabet, least int) vendor {
 	return vendor{prefix: prefix, anchor: anchor, alphabet: a, least: least}
 }
 
-func exactKey(prefix string, anchor int, a *alphabet, exact int) vendor {
-	return vendor{prefix: prefix, anchor: anchor, alphabet: a, exact: exact}
-}
-
 func hexKey(prefix string, anchor, exact int) vendor {
 	return vendor{prefix: prefix, anchor: anchor, alphabet: alnumBytes, exact: exact, hex: true}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ func rowName(unit, rest string, expires uint32) string {
 	return unit + "/" + rest + "/" + strconv.FormatUint(uint64(expires), 10)
 }
 
-func upperHex(b []byte) string { return strings.ToUpper(fmt.Sprintf("%x", b)) }
+func upperHex(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) }
 
 // Tenants are those with spans.
 func (s *Store) Tenants(ctx context.Context) ([]string, error) {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -65,9 +66,7 @@ func (e *erasedUnits) add(fresh map[agent.UnitID]bool) {
 		return
 	}
 	all := make(map[agent.UnitID]bool, len(e.units)+len(fresh))
-	for id, full := range e.units {
-		all[id] = full
-	}
+	maps.Copy(all, e.units)
 	for id, full := range fresh {
 		all[id] = all[id] || full
 	}
@@ -109,10 +108,10 @@ func (b *Batch) erase(erased map[agent.UnitID]bool) {
 	}
 	var from ends
 	for i, to := range b.items {
-		id, any := b.unitOf(from, to)
+		id, known := b.unitOf(from, to)
 		full, ok := erased[id]
 		switch {
-		case !any || !ok:
+		case !known || !ok:
 			out.Take(b, i, i+1)
 		case !full:
 			out.takeErased(b, from, to, sc)

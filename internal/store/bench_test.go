@@ -138,6 +138,7 @@ func BenchmarkRowEncodeBlock(b *testing.B) {
 }
 
 func benchmarkEncode(b *testing.B, each int) {
+	b.Helper()
 	l := newLoad(640) // 8,320 spans
 	n := len(l.spans) / each * each
 	batch := NewBatch()

@@ -105,7 +105,7 @@ func (t *nativeTransport) dial(ctx context.Context) (*ch.Client, error) {
 	first := 0
 	switch t.strategy {
 	case clickhouse.ConnOpenRoundRobin:
-		first = int((t.dialled.Add(1) - 1) % uint64(n)) //nolint:gosec // less than n
+		first = int((t.dialled.Add(1) - 1) % uint64(n))
 	case clickhouse.ConnOpenRandom:
 		first = rand.IntN(n) //nolint:gosec // no secret
 	case clickhouse.ConnOpenInOrder:

@@ -223,7 +223,7 @@ func (r *Reader) Summaries(ctx context.Context, f RunFilter) ([]agent.Summary, e
 	return r.SummariesOf(ctx, ids)
 }
 
-// summariesOf reads summaries in the order of the ids.
+// SummariesOf reads summaries in the order of the ids.
 func (r *Reader) SummariesOf(ctx context.Context, ids []string) ([]agent.Summary, error) {
 	byID := make(map[string]agent.Summary, len(ids))
 	t := newRunTable()

@@ -23,10 +23,18 @@ type Due struct {
 
 // classes are the tables with a time limit and what tells the term of their rows.
 var classes = []dataTable{
-	{name: "steps", by: "kind"}, {name: "attempts", by: "kind"}, {name: "acts", by: "kind"},
-	{name: "messages", by: "'content'"}, {name: "findings", by: "'findings'"}, {name: "access_log", by: "'access_log'"},
-	{name: "message_facts", by: "''"}, {name: "log_content", by: "''"}, {name: "unit_keys", by: "''"},
-	{name: "run_links", by: "''"}, {name: "runs", by: "''"}, {name: "resolutions", by: "''"},
+	{name: "steps", by: "kind"},
+	{name: "attempts", by: "kind"},
+	{name: "acts", by: "kind"},
+	{name: "messages", by: "'content'"},
+	{name: "findings", by: "'findings'"},
+	{name: "access_log", by: "'access_log'"},
+	{name: "message_facts", by: "''"},
+	{name: "log_content", by: "''"},
+	{name: "unit_keys", by: "''"},
+	{name: "run_links", by: "''"},
+	{name: "runs", by: "''"},
+	{name: "resolutions", by: "''"},
 }
 
 // Retention says what will expire when, by table, week, tenant and class.
