@@ -107,6 +107,9 @@ func (g *group) hasBegun(s *agent.Step) bool {
 	if g.several {
 		return false
 	}
+	if g.cold != nil {
+		return g.cold.hasBegun(s)
+	}
 	for i := len(g.steps) - 1; i >= max(0, len(g.steps)-lookBack); i-- {
 		x := g.steps[i]
 		if x.Op == agent.OpModel && x.Start < s.Start && len(x.Model.Context) > 0 && x.Trace == s.Trace && x.Unit == s.Unit {

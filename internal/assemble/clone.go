@@ -21,10 +21,17 @@ func own(s string) string { return strings.Clone(s) }
 // came in: all its strings in one allocation, or, where the step before it in
 // the group has the same, that one's. It gives the bytes that it takes.
 func clone(s, like *agent.Step) (*agent.Step, int64) {
-	c := *s
+	c := new(agent.Step)
+	cloneInto(c, s, like)
+	return c, sizeOf(c)
+}
+
+// cloneInto is clone into a step that is there.
+func cloneInto(c, s, like *agent.Step) {
+	*c = *s
 	c.Name, c.Attributes, c.Resource, c.Events = "", nil, nil, nil
 	var mine, theirs [texts]*string
-	pointers(&c, &mine)
+	pointers(c, &mine)
 	n := 0
 	if like != nil {
 		pointers(like, &theirs)
@@ -56,7 +63,6 @@ func clone(s, like *agent.Step) (*agent.Step, int64) {
 	c.Links = slices.Clone(c.Links)
 	c.Model.Context = slices.Clone(c.Model.Context)
 	c.Model.Outputs = slices.Clone(c.Model.Outputs)
-	return &c, sizeOf(&c)
 }
 
 func ownAll(list []string) []string {

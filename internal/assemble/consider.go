@@ -13,7 +13,7 @@ func (o *Open) consider(g *group, s *agent.Step, other bool, now int64) {
 	shared = o.noticeKey(g, s, s.HTTP.Key, now) || shared
 	if o.watch == nil {
 		o.want(g, now)
-		g.hot = g.hot || shared && g.credit >= len(g.steps)
+		g.hot = g.hot || shared && g.credit >= g.size()
 		return
 	}
 	hot := g.watch.see(g, s)
@@ -44,7 +44,7 @@ func (o *Open) heed(g *group, hot bool, now int64) {
 	}
 	if w.isRun && (hot || w.flagged || w.isOpen()) {
 		o.want(g, now)
-		g.hot = g.hot || hot && g.credit >= len(g.steps)
+		g.hot = g.hot || hot && g.credit >= g.size()
 	}
 	g.again, w.due = earlier(g.again, w.due), 0
 	if !g.wanted && g.hasFindings() { // their last state

@@ -1,19 +1,61 @@
 package assemble
 
-import "github.com/steptrail/steptrail/internal/agent"
+import (
+	"unsafe"
+
+	"github.com/steptrail/steptrail/internal/agent"
+)
 
 // maskBytes is room for a bit for each field of a step.
 const maskBytes = 14
 
 // step packs or unpacks the fields that clone keeps. A test fills every field of
 // a step to see that none is forgotten.
-func (p *packer) step(s, before *agent.Step) {
+func (p *packer) step(s *agent.Step) {
+	s.Op = agent.Op(p.uint(uint64(s.Op)))
+	before := p.before[familyOf(s.Op)]
+	if before == nil {
+		before = &noStep
+	}
 	p.begin()
 	p.identity(s, before)
 	p.statement(s, before)
-	p.call(&s.Call, &before.Call)
-	p.model(&s.Model, &before.Model)
+	if p.differs(!sameBytes(&s.Call, &before.Call)) {
+		p.call(&s.Call, &before.Call)
+	} else {
+		s.Call = before.Call
+	}
+	if p.differs(len(s.Model.Context) > 0 || !sameBytes(&s.Model, &before.Model)) {
+		p.model(&s.Model, &before.Model)
+	} else {
+		s.Model = before.Model
+		s.Model.Context = nil
+	}
 	p.rest(s, before)
+}
+
+var noStep agent.Step
+
+// families is how many kinds of steps are each packed against the one before of
+// their kind: model calls, tool calls, others.
+const families = 3
+
+func familyOf(op agent.Op) int {
+	switch op {
+	case agent.OpModel:
+		return 0
+	case agent.OpTool:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// sameBytes reports whether two values are the same in memory: then they are
+// equal. It saves a look at each field where both are empty.
+func sameBytes[T any](x, y *T) bool {
+	n := unsafe.Sizeof(*x)
+	return unsafe.String((*byte)(unsafe.Pointer(x)), n) == unsafe.String((*byte)(unsafe.Pointer(y)), n)
 }
 
 func (p *packer) identity(s, before *agent.Step) {
@@ -51,7 +93,6 @@ func (p *packer) statement(s, before *agent.Step) {
 	p.str(&s.Agent, &before.Agent)
 	p.str(&s.AgentID, &before.AgentID)
 	p.str(&s.AgentVersion, &before.AgentVersion)
-	num(p, &s.Op, &before.Op)
 	num(p, &s.Kind, &before.Kind)
 	num(p, &s.KindSource, &before.KindSource)
 	p.str(&s.StepID, &before.StepID)

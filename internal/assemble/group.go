@@ -19,6 +19,7 @@ type group struct {
 	packed   string // that string
 	packedN  int    // how many steps it holds
 	steps    []*agent.Step
+	cold     *cold           // its steps while it was never judged; nil: they are in steps, or packed
 	at       map[spanKey]int // index of steps; nil while there are few
 	facts    map[agent.Ref]*agent.MessageFacts
 	logs     []agent.LogContent
@@ -34,6 +35,7 @@ type group struct {
 
 	bytes    int64
 	watched  int64 // of them, those of the watch
+	chilled  int64 // of them, those of cold
 	pending  int   // what came since the last judgement
 	judged   int   // steps at the last judgement
 	credit   int   // steps that may be judged again at once
@@ -83,6 +85,8 @@ func (o *Open) newGroup(tenant string) *group {
 	if o.watch != nil {
 		g.watch = newWatch(o.watch)
 		o.weigh(g)
+		g.cold = &cold{}
+		o.weighCold(g)
 	}
 	return g
 }
@@ -96,13 +100,46 @@ func (o *Open) grow(g *group, n int64) {
 }
 
 // size is how many steps are kept.
-func (g *group) size() int { return len(g.steps) + g.packedN }
+func (g *group) size() int {
+	if g.cold != nil {
+		return len(g.cold.spots)
+	}
+	return len(g.steps) + g.packedN
+}
+
+// spot gives what is asked of a step of a group that is not packed.
+func (g *group) spot(i int) spot {
+	if g.cold != nil {
+		return g.cold.spots[i]
+	}
+	s := g.steps[i]
+	return spot{span: spanKey{s.Trace, s.Span}, parent: s.Parent, op: s.Op, holds: holdsAttempts(s)}
+}
+
+// newest gives the step that came last; nil if there is none, or it is packed.
+func (g *group) newest() *agent.Step {
+	if g.cold != nil {
+		return g.cold.newest
+	}
+	if n := len(g.steps); n > 0 {
+		return g.steps[n-1]
+	}
+	return nil
+}
 
 // find gives the index of a span; -1 if it is not here.
 func (g *group) find(k spanKey) int {
 	if g.at != nil {
 		if i, ok := g.at[k]; ok {
 			return i
+		}
+		return -1
+	}
+	if g.cold != nil {
+		for i := range g.cold.spots {
+			if x := &g.cold.spots[i].span; x.span == k.span && x.trace == k.trace {
+				return i
+			}
 		}
 		return -1
 	}
@@ -117,10 +154,16 @@ func (g *group) find(k spanKey) int {
 // reindex rebuilds the index of steps after they were moved.
 func (g *group) reindex() {
 	g.at = nil
-	if len(g.steps) <= few {
+	if g.size() <= few {
 		return
 	}
-	g.at = make(map[spanKey]int, 2*len(g.steps))
+	g.at = make(map[spanKey]int, 2*g.size())
+	if g.cold != nil {
+		for i := range g.cold.spots {
+			g.at[g.cold.spots[i].span] = i
+		}
+		return
+	}
 	for i, s := range g.steps {
 		g.at[spanKey{s.Trace, s.Span}] = i
 	}
@@ -134,6 +177,9 @@ func (o *Open) insert(g *group, s *agent.Step, facts map[agent.Ref]*agent.Messag
 	}
 	k := spanKey{s.Trace, s.Span}
 	other := g.find(k) >= 0
+	if other || g.units > maxColdUnits {
+		o.loosen(g)
+	}
 	if other && slices.ContainsFunc(g.steps, func(x *agent.Step) bool { return x.Span == s.Span && x.Trace == s.Trace && sameReception(x, s) }) {
 		return
 	}
@@ -141,28 +187,38 @@ func (o *Open) insert(g *group, s *agent.Step, facts map[agent.Ref]*agent.Messag
 		o.setLate(g)
 		return
 	}
-	var like *agent.Step
-	if n := len(g.steps); n > 0 {
-		like = g.steps[n-1]
-	}
-	kept, size := clone(s, like)
-	g.steps = append(g.steps, kept)
-	if g.at != nil {
-		g.at[k] = len(g.steps) - 1
-	} else if len(g.steps) > few {
-		g.reindex()
+	var kept *agent.Step
+	if g.cold != nil {
+		kept = o.keepCold(g, s)
+	} else {
+		kept = o.keep(g, s)
 	}
 	o.stats.Steps++
-	o.grow(g, size)
 	o.keepFacts(g, kept, facts)
 	g.pending++
 	g.credit = min(g.credit+judgeShare, 2*o.limits.Window)
 	o.consider(g, kept, other, now)
-	if len(g.steps) > max(g.trimAt, g.limit(o.limits.Window)*3/2) {
+	if n := g.size(); g.cold == nil && n > g.cutAt(o.limits.Window) || n > coldWindows*g.limit(o.limits.Window) {
 		o.trim(g)
 	}
 	o.joinByCall(g, kept)
 }
+
+// keep adds a step to the steps of a group, as it came.
+func (o *Open) keep(g *group, s *agent.Step) *agent.Step {
+	kept, size := clone(s, g.newest())
+	g.steps = append(g.steps, kept)
+	if g.at != nil {
+		g.at[spanKey{s.Trace, s.Span}] = len(g.steps) - 1
+	} else if len(g.steps) > few {
+		g.reindex()
+	}
+	o.grow(g, size)
+	return kept
+}
+
+// cutAt is beyond how many steps the window is cut.
+func (g *group) cutAt(window int) int { return max(g.trimAt, g.limit(window)*3/2) }
 
 func (o *Open) arrived(g *group, now int64) {
 	g.touched = max(g.touched, now)
@@ -210,7 +266,7 @@ func (o *Open) keepFacts(g *group, s *agent.Step, facts map[agent.Ref]*agent.Mes
 	for _, r := range s.Model.Outputs {
 		o.keepFact(g, r, facts)
 	}
-	g.context = g.steps[len(g.steps)-1].Model.Context
+	g.context = s.Model.Context
 }
 
 func (o *Open) keepFact(g *group, r agent.Ref, facts map[agent.Ref]*agent.MessageFacts) {
@@ -256,6 +312,7 @@ const maxRuns = 16
 // trim drops the oldest steps beyond the window. What the kept ones lie in
 // stays, so that they keep their agents.
 func (o *Open) trim(g *group) {
+	o.warm(g)
 	limit := g.limit(o.limits.Window)
 	slices.SortFunc(g.steps, func(x, y *agent.Step) int {
 		if x.Less(y) {
@@ -299,10 +356,11 @@ func (o *Open) trim(g *group) {
 // stay.
 func (o *Open) setLate(g *group) {
 	o.stats.Late++
-	o.stats.Steps -= len(g.steps)
+	o.stats.Steps -= g.size()
 	g.late, g.pending, g.wanted, g.hot = true, 0, false, false
 	o.grow(g, groupCost-g.bytes)
 	g.watch, g.watched = nil, 0
+	g.cold, g.chilled = nil, 0
 	g.steps, g.at, g.facts, g.logs, g.context = nil, nil, nil, nil, nil
 	for i := range g.verdicts {
 		g.verdicts[i].Late = true
@@ -332,6 +390,7 @@ func (o *Open) drop(g *group) {
 	o.stats.Steps -= g.size()
 	o.grow(g, -g.bytes)
 	g.watch, g.watched = nil, 0
+	g.cold, g.chilled = nil, 0
 	g.steps, g.at, g.facts, g.logs, g.packed, g.packedN = nil, nil, nil, nil, "", 0
 }
 

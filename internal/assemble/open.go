@@ -92,7 +92,8 @@ type Open struct {
 	looseBytes int64
 	packed     lru
 	stats      Stats
-	dirty      []*group // touched by the batch in hand
+	dirty      []*group   // touched by the batch in hand
+	scratch    agent.Step // the step in hand of a cold group
 }
 
 // New makes an empty set of open runs. Zero limits take their defaults.
@@ -268,18 +269,32 @@ const looseShare = 8
 
 // pack keeps a group as one string until something of it arrives.
 func (o *Open) pack(g *group) {
-	text := pack(g.steps, g.facts)
-	o.grow(g, int64(len(text))-g.looseSize()-g.watched)
+	var text string
+	n := g.size()
+	if g.cold != nil {
+		text = g.cold.text(g.facts)
+	} else {
+		text = pack(g.steps, g.facts)
+	}
+	o.grow(g, int64(len(text))-g.looseSize()-g.chilled-g.watched)
+	g.cold, g.chilled = nil, 0
 	g.flagged, g.watch, g.watched = g.isFlagged(), nil, 0
 	o.looseBytes -= g.bytes
 	o.loose.remove(g)
 	o.packed.push(g)
-	g.isPacked, g.packed, g.packedN = true, text, len(g.steps)
+	g.isPacked, g.packed, g.packedN = true, text, n
 	g.steps, g.at, g.facts, g.context = nil, nil, nil, nil
 }
 
-// loosen undoes pack.
+// loosen undoes pack, and warms what is cold.
 func (o *Open) loosen(g *group) {
+	if g.cold != nil {
+		o.warm(g)
+		if len(g.steps) > g.cutAt(o.limits.Window) {
+			o.trim(g)
+		}
+		return
+	}
 	if !g.isPacked {
 		return
 	}

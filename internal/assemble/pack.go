@@ -17,28 +17,33 @@ import (
 // packer writes or reads values. While reading, strings are parts of the packed
 // text: nothing is copied.
 type packer struct {
-	out   []byte         // written so far
-	in    string         // left to read
-	read  bool           // direction
-	table map[string]int // strings written before, by number
-	texts []string       // strings read before
-	mask  int            // where the bits of the step in hand are
-	bits  string         // the same, while reading
-	bit   int
-	last  []agent.Ref // the model input before
-	bad   bool        // the text to read was none of ours
+	out    []byte    // written so far
+	in     string    // left to read
+	read   bool      // direction
+	table  textTable // strings written before, by number
+	texts  []string  // strings read before
+	mask   int       // where the bits of the step in hand are
+	bits   string    // the same, while reading
+	bit    int
+	last   []agent.Ref           // the model input before
+	before [families]*agent.Step // the step before of each family
+	bad    bool                  // the text to read was none of ours
 }
 
 // pack turns steps and facts into one string.
 func pack(steps []*agent.Step, facts map[agent.Ref]*agent.MessageFacts) string {
-	p := &packer{table: map[string]int{}, out: make([]byte, 0, 160*len(steps)+96*len(facts))}
+	p := &packer{out: make([]byte, 0, 160*len(steps)+96*len(facts))}
 	p.count(len(steps))
-	var none agent.Step
-	before := &none
 	for _, s := range steps {
-		p.step(s, before)
-		before = s
+		p.step(s)
+		p.before[familyOf(s.Op)] = s
 	}
+	p.allFacts(facts)
+	return string(p.out)
+}
+
+// allFacts packs what is known of messages.
+func (p *packer) allFacts(facts map[agent.Ref]*agent.MessageFacts) {
 	refs := make([]agent.Ref, 0, len(facts))
 	for r := range facts {
 		refs = append(refs, r)
@@ -48,7 +53,6 @@ func pack(steps []*agent.Step, facts map[agent.Ref]*agent.MessageFacts) string {
 	for _, r := range refs {
 		p.facts(facts[r])
 	}
-	return string(p.out)
 }
 
 // unpack gives the steps and facts of a packed string.
@@ -56,16 +60,14 @@ func unpack(text string) (steps []*agent.Step, facts map[agent.Ref]*agent.Messag
 	p := &packer{in: text, read: true}
 	n := p.count(0)
 	steps = make([]*agent.Step, 0, n)
-	var none agent.Step
-	before := &none
 	for range n {
 		s := new(agent.Step)
-		p.step(s, before)
+		p.step(s)
 		if p.bad {
 			break
 		}
 		steps = append(steps, s)
-		before = s
+		p.before[familyOf(s.Op)] = s
 	}
 	if n = p.count(0); n > 0 && !p.bad {
 		facts = make(map[agent.Ref]*agent.MessageFacts, n)
@@ -134,13 +136,13 @@ func (p *packer) raw(b []byte) {
 // text writes a string once; after that its number.
 func (p *packer) text(s string) string {
 	if !p.read {
-		if n, ok := p.table[s]; ok {
-			p.uint(uint64(n + 1))
+		n, slot := p.table.find(p.out, s)
+		p.uint(uint64(n + 1))
+		if n >= 0 {
 			return s
 		}
-		p.table[s] = len(p.table)
-		p.uint(0)
 		p.uint(uint64(len(s)))
+		p.table.add(slot, len(p.out), len(s))
 		p.out = append(p.out, s...)
 		return s
 	}

@@ -57,8 +57,8 @@ func (o *Open) place(s *agent.Step, last *group) *group {
 // has reports whether a step stands in the unit and trace of the group's newest
 // one, so that it needs no look-up.
 func (g *group) has(s *agent.Step) bool {
-	n := len(g.steps)
-	return n > 0 && g.steps[n-1].Trace == s.Trace && g.steps[n-1].Unit == s.Unit && g.tenant == s.Tenant
+	x := g.newest()
+	return x != nil && x.Trace == s.Trace && x.Unit == s.Unit && g.tenant == s.Tenant
 }
 
 // oneLink reports whether all links of a span lead into one other trace.
@@ -130,6 +130,7 @@ func (o *Open) retry(g *group) *group {
 func (o *Open) placeLog(l *agent.LogContent, facts map[agent.Ref]*agent.MessageFacts, now int64) {
 	g := o.of(token{kind: tokenTrace, tenant: l.Tenant, trace: l.Trace}, nil, true)
 	o.arrived(g, now)
+	o.loosen(g)
 	if g.late || slices.ContainsFunc(g.logs, func(x agent.LogContent) bool {
 		return x.Trace == l.Trace && x.Span == l.Span && x.Position == l.Position && x.Output == l.Output && x.Message == l.Message
 	}) {

@@ -211,24 +211,25 @@ func (w *watch) nest(g *group, s *agent.Step) {
 	if up == 0 {
 		return
 	}
-	at := s
+	parent := s.Parent
 	for range maxNesting {
-		if at.Parent.IsZero() {
+		if parent.IsZero() {
 			return
 		}
 		n := 0
 		for range min(up, 2) {
-			n = w.seen.add(traitInside.span(at.Trace, at.Parent))
+			n = w.seen.add(traitInside.span(s.Trace, parent))
 		}
-		i := g.find(spanKey{at.Trace, at.Parent})
+		i := g.find(spanKey{s.Trace, parent})
 		if i < 0 {
 			return
 		}
-		at = g.steps[i]
-		if n > 1 && holdsAttempts(at) {
+		at := g.spot(i)
+		if n > 1 && at.holds {
 			w.flag()
 		}
-		if at.Op == agent.OpModel || at.Op == agent.OpTool || at.Op == agent.OpAgent {
+		parent = at.parent
+		if at.op == agent.OpModel || at.op == agent.OpTool || at.op == agent.OpAgent {
 			return
 		}
 	}

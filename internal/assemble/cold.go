@@ -1,0 +1,130 @@
+package assemble
+
+import (
+	"encoding/binary"
+	"slices"
+	"unsafe"
+
+	"github.com/steptrail/steptrail/internal/agent"
+)
+
+// cold holds the steps of a group that was never judged as its packed text, which
+// grows by each step as it comes: most groups end without a look at their steps.
+// What placing and watching ask of earlier steps is in spots. The group is warmed
+// (its steps unpacked) for a judgement, a merge, and all else that is rare.
+type cold struct {
+	p      packer
+	spots  []spot
+	units  []string // of the steps, as spots number them
+	newest *agent.Step
+}
+
+// spot is what is asked of an earlier step while nothing is judged.
+type spot struct {
+	span    spanKey
+	parent  agent.SpanID
+	start   int64
+	unit    int32 // place in cold.units
+	op      agent.Op
+	holds   bool // calls inside may be its attempts
+	context bool // it is a model call with an input
+}
+
+const (
+	spotCost = int64(unsafe.Sizeof(spot{}))
+	coldCost = int64(unsafe.Sizeof(cold{}))
+	// maxColdUnits is how many units a cold group tells apart.
+	maxColdUnits = 8
+	// coldWindows is how many windows of steps a cold group may hold: they take
+	// little, and cutting a window reads all of it.
+	coldWindows = 4
+)
+
+// like gives the step that the next one of that operation is packed against.
+func (c *cold) like(op agent.Op) *agent.Step { return c.p.before[familyOf(op)] }
+
+// add packs a step. It takes a copy.
+func (c *cold) add(s *agent.Step) {
+	like := &c.p.before[familyOf(s.Op)]
+	if *like == nil {
+		*like = new(agent.Step)
+	}
+	c.p.step(s)
+	**like = *s
+	c.newest = *like
+	unit := slices.Index(c.units, s.Unit)
+	if unit < 0 {
+		unit = len(c.units)
+		c.units = append(c.units, s.Unit)
+	}
+	c.spots = append(c.spots, spot{
+		span: spanKey{s.Trace, s.Span}, parent: s.Parent, start: s.Start, unit: int32(unit),
+		op: s.Op, holds: holdsAttempts(s), context: s.Op == agent.OpModel && len(s.Model.Context) > 0,
+	})
+}
+
+// text ends the packing: the steps and facts as one string.
+func (c *cold) text(facts map[agent.Ref]*agent.MessageFacts) string {
+	c.p.allFacts(facts)
+	var head [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(head[:], uint64(len(c.spots)))
+	return string(append(head[:n:n], c.p.out...))
+}
+
+func (c *cold) bytes() int64 {
+	n := coldCost + int64(cap(c.p.out)) + c.p.table.bytes() + spotCost*int64(cap(c.spots))
+	for _, s := range c.p.before {
+		if s != nil {
+			n += sizeOf(s)
+		}
+	}
+	return n
+}
+
+// hasBegun is group.hasBegun.
+func (c *cold) hasBegun(s *agent.Step) bool {
+	for i := len(c.spots) - 1; i >= max(0, len(c.spots)-lookBack); i-- {
+		x := &c.spots[i]
+		if x.context && x.start < s.Start && x.span.trace == s.Trace && c.units[x.unit] == s.Unit {
+			return true
+		}
+	}
+	return false
+}
+
+// keepCold adds a step to a cold group. What it gives is valid until the next
+// call; its strings are its own.
+func (o *Open) keepCold(g *group, s *agent.Step) *agent.Step {
+	kept := &o.scratch
+	cloneInto(kept, s, g.cold.like(s.Op))
+	g.cold.add(kept)
+	if g.at != nil {
+		g.at[spanKey{s.Trace, s.Span}] = len(g.cold.spots) - 1
+	} else if len(g.cold.spots) > few {
+		g.reindex()
+	}
+	o.weighCold(g)
+	return kept
+}
+
+func (o *Open) weighCold(g *group) {
+	n := g.cold.bytes()
+	o.grow(g, n-g.chilled)
+	g.chilled = n
+}
+
+// warm unpacks the steps of a cold group.
+func (o *Open) warm(g *group) {
+	if g.cold == nil {
+		return
+	}
+	steps, _ := unpack(g.cold.text(nil))
+	g.cold, g.steps = nil, steps
+	g.reindex()
+	n := -g.chilled
+	for _, s := range steps {
+		n += sizeOf(s)
+	}
+	g.chilled = 0
+	o.grow(g, n)
+}
