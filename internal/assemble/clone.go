@@ -33,29 +33,31 @@ func cloneInto(c, s, like *agent.Step) {
 	var mine, theirs [texts]*string
 	pointers(c, &mine)
 	n := 0
-	if like != nil {
-		pointers(like, &theirs)
+	var fresh [texts]*string // those that like has not
+	count := 0
+	if like == nil {
+		like = &noStep
 	}
+	pointers(like, &theirs)
 	for i, p := range mine {
-		if theirs[i] != nil && *theirs[i] == *p {
+		switch {
+		case *p == *theirs[i]:
 			*p = *theirs[i]
-			continue
+		case *p != "":
+			n += len(*p)
+			fresh[count] = p
+			count++
 		}
-		n += len(*p)
 	}
 	if n > 0 {
 		var b strings.Builder
 		b.Grow(n)
-		for i, p := range mine {
-			if theirs[i] == nil || *theirs[i] != *p {
-				b.WriteString(*p)
-			}
+		for _, p := range fresh[:count] {
+			b.WriteString(*p)
 		}
 		all := b.String()
-		for i, p := range mine {
-			if theirs[i] == nil || *theirs[i] != *p {
-				*p, all = all[:len(*p)], all[len(*p):]
-			}
+		for _, p := range fresh[:count] {
+			*p, all = all[:len(*p)], all[len(*p):]
 		}
 	}
 	c.Call.ReconcileWith = ownAll(c.Call.ReconcileWith)

@@ -1,6 +1,7 @@
 package assemble
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"unsafe"
@@ -24,6 +25,7 @@ type spot struct {
 	span    spanKey
 	parent  agent.SpanID
 	start   int64
+	end     int64
 	unit    int32 // place in cold.units
 	op      agent.Op
 	holds   bool // calls inside may be its attempts
@@ -43,15 +45,11 @@ const (
 // like gives the step that the next one of that operation is packed against.
 func (c *cold) like(op agent.Op) *agent.Step { return c.p.before[familyOf(op)] }
 
-// add packs a step. It takes a copy.
-func (c *cold) add(s *agent.Step) {
-	like := &c.p.before[familyOf(s.Op)]
-	if *like == nil {
-		*like = new(agent.Step)
-	}
+// add packs a step and keeps it until the next one of its family, which frees it.
+func (c *cold) add(s *agent.Step) (free *agent.Step) {
 	c.p.step(s)
-	**like = *s
-	c.newest = *like
+	like := &c.p.before[familyOf(s.Op)]
+	free, *like, c.newest = *like, s, s
 	unit := slices.Index(c.units, s.Unit)
 	if unit < 0 {
 		unit = len(c.units)
@@ -59,8 +57,9 @@ func (c *cold) add(s *agent.Step) {
 	}
 	c.spots = append(c.spots, spot{
 		span: spanKey{s.Trace, s.Span}, parent: s.Parent, start: s.Start, unit: int32(unit),
-		op: s.Op, holds: holdsAttempts(s), context: s.Op == agent.OpModel && len(s.Model.Context) > 0,
+		end: s.End, op: s.Op, holds: holdsAttempts(s), context: s.Op == agent.OpModel && len(s.Model.Context) > 0,
 	})
+	return free
 }
 
 // text ends the packing: the steps and facts as one string.
@@ -95,15 +94,24 @@ func (c *cold) hasBegun(s *agent.Step) bool {
 // keepCold adds a step to a cold group. What it gives is valid until the next
 // call; its strings are its own.
 func (o *Open) keepCold(g *group, s *agent.Step) *agent.Step {
-	kept := &o.scratch
-	cloneInto(kept, s, g.cold.like(s.Op))
-	g.cold.add(kept)
+	kept := o.chill(g.cold, s)
 	if g.at != nil {
 		g.at[spanKey{s.Trace, s.Span}] = len(g.cold.spots) - 1
 	} else if len(g.cold.spots) > few {
 		g.reindex()
 	}
 	o.weighCold(g)
+	return kept
+}
+
+// chill adds a copy of a step.
+func (o *Open) chill(c *cold, s *agent.Step) *agent.Step {
+	kept := o.scratch
+	if kept == nil {
+		kept = new(agent.Step)
+	}
+	cloneInto(kept, s, c.like(s.Op))
+	o.scratch = c.add(kept)
 	return kept
 }
 
@@ -127,4 +135,61 @@ func (o *Open) warm(g *group) {
 	}
 	g.chilled = 0
 	o.grow(g, n)
+}
+
+// each calls f with each step in the order of their arrival. The step is f's
+// until it returns; its strings are parts of one text.
+func (c *cold) each(f func(i int, s *agent.Step)) {
+	p := &packer{in: string(c.p.out), read: true}
+	var free *agent.Step
+	for i := range c.spots {
+		if free == nil {
+			free = new(agent.Step)
+		}
+		s := free
+		*s = agent.Step{}
+		p.step(s)
+		f(i, s)
+		at := &p.before[familyOf(s.Op)]
+		free, *at = *at, s
+	}
+}
+
+// cut drops the oldest steps beyond the limit, but for those that kept ones lie
+// in, and gives the start of the oldest step within it.
+func (o *Open) cut(c *cold, limit int) (left *cold, floor int64) {
+	newest := make([]int32, len(c.spots))
+	for i := range newest {
+		newest[i] = int32(i)
+	}
+	slices.SortFunc(newest, func(x, y int32) int { return c.spots[y].compare(&c.spots[x]) })
+	keep := make([]bool, len(c.spots))
+	parents := make(map[spanKey]bool, limit)
+	kept := 0
+	for n, i := range newest {
+		x := &c.spots[i]
+		if n >= limit && (!parents[x.span] || kept >= 2*limit) {
+			continue
+		}
+		if n < limit {
+			floor = x.start
+		}
+		if !x.parent.IsZero() {
+			parents[spanKey{x.span.trace, x.parent}] = true
+		}
+		keep[i] = true
+		kept++
+	}
+	left = &cold{}
+	c.each(func(i int, s *agent.Step) {
+		if keep[i] {
+			o.chill(left, s)
+		}
+	})
+	return left, floor
+}
+
+// compare orders as agent.Step.Less does.
+func (x *spot) compare(y *spot) int {
+	return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.end, y.end), x.span.trace.Compare(y.span.trace), x.span.span.Compare(y.span.span))
 }

@@ -312,8 +312,28 @@ const maxRuns = 16
 // trim drops the oldest steps beyond the window. What the kept ones lie in
 // stays, so that they keep their agents.
 func (o *Open) trim(g *group) {
-	o.warm(g)
 	limit := g.limit(o.limits.Window)
+	before := g.size()
+	if g.cold != nil {
+		g.cold, g.floor = o.cut(g.cold, limit)
+		o.weighCold(g)
+	} else {
+		o.cutSteps(g, limit)
+	}
+	left := g.size()
+	o.stats.Trimmed += int64(before - left)
+	o.stats.Steps -= before - left
+	g.trimmed, g.trimAt = true, left+limit/2
+	g.judged = min(g.judged, left)
+	g.reindex()
+	if g.watch != nil {
+		o.rewatch(g, g.shared) // what is pending stays so
+		g.watch.due = 0
+	}
+}
+
+// cutSteps is trim for steps as they came.
+func (o *Open) cutSteps(g *group, limit int) {
 	slices.SortFunc(g.steps, func(x, y *agent.Step) int {
 		if x.Less(y) {
 			return 1
@@ -328,8 +348,6 @@ func (o *Open) trim(g *group) {
 	for i, s := range g.steps {
 		k := spanKey{s.Trace, s.Span}
 		if i >= limit && (!parents[k] || len(kept) >= 2*limit) {
-			o.stats.Trimmed++
-			o.stats.Steps--
 			o.grow(g, -sizeOf(s))
 			continue
 		}
@@ -343,13 +361,6 @@ func (o *Open) trim(g *group) {
 	}
 	clear(g.steps[len(kept):])
 	g.steps = kept
-	g.trimmed, g.trimAt = true, len(kept)+limit/2
-	g.judged = min(g.judged, len(kept))
-	g.reindex()
-	if g.watch != nil {
-		o.rewatch(g, g.shared) // what is pending stays so
-		g.watch.due = 0
-	}
 }
 
 // setLate ends the judging of a group: the sweep decides. Its verdicts so far

@@ -62,8 +62,7 @@ func unpack(text string) (steps []*agent.Step, facts map[agent.Ref]*agent.Messag
 	steps = make([]*agent.Step, 0, n)
 	for range n {
 		s := new(agent.Step)
-		p.step(s)
-		if p.bad {
+		if p.step(s); p.bad {
 			break
 		}
 		steps = append(steps, s)

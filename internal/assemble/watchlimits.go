@@ -68,7 +68,7 @@ func (w *watch) addName(n name) {
 		w.limits = w.rules.policy.LeastLimits()
 		return
 	}
-	w.names[w.named] = n
+	w.names[w.named] = name{own(n.agent), own(n.task)}
 	w.named++
 	w.chooseLimits()
 }
