@@ -13,6 +13,7 @@ type callToken struct{ tenant, service, id string }
 // that begin with its answer.
 type callGroups struct {
 	in   [3][]*group // by role
+	one  [1]*group   // room for the first
 	dead bool        // several ask for it: the id tells nothing
 }
 
@@ -130,6 +131,7 @@ func (o *Open) noteCall(g *group, service, id string, role callRole) *group {
 			return g
 		}
 		c = &callGroups{}
+		c.in[role] = c.one[:0]
 		t.service, t.id = own(service), own(id)
 		o.calls[t] = c
 	}

@@ -41,6 +41,7 @@ func cloneInto(c, s, like *agent.Step) {
 	pointers(like, &theirs)
 	for i, p := range mine {
 		switch {
+		case sameText(p, theirs[i]): // nothing to write
 		case *p == *theirs[i]:
 			*p = *theirs[i]
 		case *p != "":
@@ -65,6 +66,11 @@ func cloneInto(c, s, like *agent.Step) {
 	c.Links = slices.Clone(c.Links)
 	c.Model.Context = slices.Clone(c.Model.Context)
 	c.Model.Outputs = slices.Clone(c.Model.Outputs)
+}
+
+// sameText reports whether two strings are one in memory.
+func sameText(x, y *string) bool {
+	return len(*x) == len(*y) && unsafe.StringData(*x) == unsafe.StringData(*y)
 }
 
 func ownAll(list []string) []string {

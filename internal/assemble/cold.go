@@ -1,7 +1,6 @@
 package assemble
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 	"unsafe"
@@ -39,8 +38,13 @@ const (
 	maxColdUnits = 8
 	// coldWindows is how many windows of steps a cold group may hold: they take
 	// little, and cutting a window reads all of it.
-	coldWindows = 4
+	coldWindows = 8
 )
+
+// newCold makes room for the steps of a short run.
+func newCold() *cold {
+	return &cold{p: packer{out: make([]byte, 0, 512)}, spots: make([]spot, 0, 8)}
+}
 
 // like gives the step that the next one of that operation is packed against.
 func (c *cold) like(op agent.Op) *agent.Step { return c.p.before[familyOf(op)] }
@@ -153,43 +157,4 @@ func (c *cold) each(f func(i int, s *agent.Step)) {
 		at := &p.before[familyOf(s.Op)]
 		free, *at = *at, s
 	}
-}
-
-// cut drops the oldest steps beyond the limit, but for those that kept ones lie
-// in, and gives the start of the oldest step within it.
-func (o *Open) cut(c *cold, limit int) (left *cold, floor int64) {
-	newest := make([]int32, len(c.spots))
-	for i := range newest {
-		newest[i] = int32(i)
-	}
-	slices.SortFunc(newest, func(x, y int32) int { return c.spots[y].compare(&c.spots[x]) })
-	keep := make([]bool, len(c.spots))
-	parents := make(map[spanKey]bool, limit)
-	kept := 0
-	for n, i := range newest {
-		x := &c.spots[i]
-		if n >= limit && (!parents[x.span] || kept >= 2*limit) {
-			continue
-		}
-		if n < limit {
-			floor = x.start
-		}
-		if !x.parent.IsZero() {
-			parents[spanKey{x.span.trace, x.parent}] = true
-		}
-		keep[i] = true
-		kept++
-	}
-	left = &cold{}
-	c.each(func(i int, s *agent.Step) {
-		if keep[i] {
-			o.chill(left, s)
-		}
-	})
-	return left, floor
-}
-
-// compare orders as agent.Step.Less does.
-func (x *spot) compare(y *spot) int {
-	return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.end, y.end), x.span.trace.Compare(y.span.trace), x.span.span.Compare(y.span.span))
 }

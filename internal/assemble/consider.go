@@ -13,7 +13,7 @@ func (o *Open) consider(g *group, s *agent.Step, other bool, now int64) {
 	shared = o.noticeKey(g, s, s.HTTP.Key, now) || shared
 	if o.watch == nil {
 		o.want(g, now)
-		g.hot = g.hot || shared && g.credit >= g.size()
+		g.hot = g.hot || shared && o.hasCredit(g)
 		return
 	}
 	hot := g.watch.see(g, s)
@@ -33,6 +33,10 @@ func (o *Open) considerLog(g *group, l *agent.LogContent, now int64) {
 	o.heed(g, g.watch.log(l, g.facts[l.Message], now), now)
 }
 
+// hasCredit reports whether a group may be judged at once. What a cold group holds
+// beyond its window is cut first.
+func (o *Open) hasCredit(g *group) bool { return g.credit >= min(g.size(), g.cutAt(o.limits.Window)) }
+
 // heed does what the watch of a group says.
 func (o *Open) heed(g *group, hot bool, now int64) {
 	w := g.watch
@@ -44,7 +48,7 @@ func (o *Open) heed(g *group, hot bool, now int64) {
 	}
 	if w.isRun && (hot || w.flagged || w.isOpen()) {
 		o.want(g, now)
-		g.hot = g.hot || hot && g.credit >= g.size()
+		g.hot = g.hot || hot && o.hasCredit(g)
 	}
 	g.again, w.due = earlier(g.again, w.due), 0
 	if !g.wanted && g.hasFindings() { // their last state

@@ -55,7 +55,7 @@ func familyOf(op agent.Op) int {
 // equal. It saves a look at each field where both are empty.
 func sameBytes[T any](x, y *T) bool {
 	n := unsafe.Sizeof(*x)
-	return unsafe.String((*byte)(unsafe.Pointer(x)), n) == unsafe.String((*byte)(unsafe.Pointer(y)), n)
+	return unsafe.String((*byte)(unsafe.Pointer(x)), n) == unsafe.String((*byte)(unsafe.Pointer(y)), n) //nolint:gosec // both are read only, within their size
 }
 
 func (p *packer) identity(s, before *agent.Step) {

@@ -289,10 +289,10 @@ func (o *Open) pack(g *group) {
 // loosen undoes pack, and warms what is cold.
 func (o *Open) loosen(g *group) {
 	if g.cold != nil {
-		o.warm(g)
-		if len(g.steps) > g.cutAt(o.limits.Window) {
+		if g.size() > g.cutAt(o.limits.Window) {
 			o.trim(g)
 		}
+		o.warm(g)
 		return
 	}
 	if !g.isPacked {

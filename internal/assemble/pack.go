@@ -194,6 +194,10 @@ func (p *packer) differs(d bool) bool {
 }
 
 func (p *packer) str(v, before *string) {
+	if !p.read && sameText(v, before) {
+		p.bit++
+		return
+	}
 	if p.differs(*v != *before) {
 		*v = p.text(*v)
 	} else {
