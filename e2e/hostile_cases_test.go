@@ -289,7 +289,10 @@ func hostileValues() map[string]hostile {
 		"one name many times": {
 			body:  literal(TracesPath, fmt.Sprintf(literalCall, strings.Repeat(`{"key":"x","value":{"stringValue":"a"}},`, 50)+`{"key":"x","value":{"intValue":"3"}}`)),
 			spans: 1,
-			check: func(t *testing.T, r hostileRun) { require.Equal(t, 1, strings.Count(r.raw, `"x":`)) },
+			check: func(t *testing.T, r hostileRun) {
+				t.Helper()
+				require.Equal(t, 1, strings.Count(r.raw, `"x":`))
+			},
 		},
 	}
 }

@@ -176,6 +176,7 @@ func requireClean(t *testing.T, text []byte) {
 // call is a request with one good tool call, changed by change.
 func call(change func(span ptrace.Span, attributes pcommon.Map)) func(t *testing.T, id string) Request {
 	return func(t *testing.T, id string) Request {
+		t.Helper()
 		return traces(t, goodCall(id, change))
 	}
 }

@@ -140,6 +140,7 @@ func TestEveryShapeOfARunGivesOneRightHistoryInAnyOrder(t *testing.T) {
 }
 
 func (w wantRun) check(t *testing.T, in *Instance, prefix string, runs []run) error {
+	t.Helper()
 	id := prefix + w.run
 	if w.run == "" {
 		id = traceID(prefix + w.trace).String()

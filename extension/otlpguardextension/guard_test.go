@@ -230,7 +230,7 @@ func TestNoBeginningOfABodyIsTakenForAnotherSignal(t *testing.T) {
 
 func FuzzSignal(f *testing.F) {
 	f.Add([]byte(`{"resourceLogs":[]}`), false, false, true)
-	f.Fuzz(func(t *testing.T, body []byte, isProto, cut, traces bool) {
+	f.Fuzz(func(_ *testing.T, body []byte, isProto, cut, traces bool) {
 		own := signalLogs
 		if traces {
 			own = signalTraces

@@ -59,6 +59,7 @@ func heapObjects() uint64 {
 // recorded gives the recorded runs over and over, one request at a time, each time
 // as other runs.
 func recorded(b *testing.B) func(uint32) ptrace.Traces {
+	b.Helper()
 	all := realRuns(b)
 	return func(i uint32) ptrace.Traces {
 		td := ptrace.NewTraces()
