@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"slices"
 	"unsafe"
 
@@ -15,6 +16,7 @@ import (
 type cold struct {
 	p      packer
 	spots  []spot
+	slots  []int32  // place in spots + 1 by hash; 0: free; a power of two; nil while there are few
 	units  []string // of the steps, as spots number them
 	newest *agent.Step
 }
@@ -34,6 +36,8 @@ type spot struct {
 const (
 	spotCost = int64(unsafe.Sizeof(spot{}))
 	coldCost = int64(unsafe.Sizeof(cold{}))
+	// minSlots is the first size of the index of spots.
+	minSlots = 64
 	// maxColdUnits is how many units a cold group tells apart.
 	maxColdUnits = 8
 	// coldWindows is how many windows of steps a cold group may hold: they take
@@ -59,11 +63,50 @@ func (c *cold) add(s *agent.Step) (free *agent.Step) {
 		unit = len(c.units)
 		c.units = append(c.units, s.Unit)
 	}
-	c.spots = append(c.spots, spot{
+	c.note(spot{
 		span: spanKey{s.Trace, s.Span}, parent: s.Parent, start: s.Start, unit: int32(unit),
 		end: s.End, op: s.Op, holds: holdsAttempts(s), context: s.Op == agent.OpModel && len(s.Model.Context) > 0,
 	})
 	return free
+}
+
+// note adds a spot.
+func (c *cold) note(x spot) {
+	c.spots = append(c.spots, x)
+	n := len(c.spots)
+	switch {
+	case n <= few:
+	case 4*n > 3*len(c.slots):
+		c.slots = make([]int32, max(minSlots, 2*len(c.slots)))
+		for i := range c.spots {
+			c.slots[c.slot(c.spots[i].span)] = int32(i + 1)
+		}
+	default:
+		c.slots[c.slot(x.span)] = int32(n)
+	}
+}
+
+// slot is where a span stands in slots, or would.
+func (c *cold) slot(k spanKey) int {
+	mask := len(c.slots) - 1
+	i := int(maphash.Comparable(textSeed, k)) & mask
+	for c.slots[i] != 0 && c.spots[c.slots[i]-1].span != k {
+		i = (i + 1) & mask
+	}
+	return i
+}
+
+// find gives the place of a span in spots; -1 if it is not here.
+func (c *cold) find(k spanKey) int {
+	if c.slots != nil {
+		return int(c.slots[c.slot(k)]) - 1
+	}
+	for i := range c.spots {
+		if x := &c.spots[i].span; x.span == k.span && x.trace == k.trace {
+			return i
+		}
+	}
+	return -1
 }
 
 // text ends the packing: the steps and facts as one string.
@@ -75,7 +118,7 @@ func (c *cold) text(facts map[agent.Ref]*agent.MessageFacts) string {
 }
 
 func (c *cold) bytes() int64 {
-	n := coldCost + int64(cap(c.p.out)) + c.p.table.bytes() + spotCost*int64(cap(c.spots))
+	n := coldCost + int64(cap(c.p.out)) + c.p.table.bytes() + spotCost*int64(cap(c.spots)) + 4*int64(len(c.slots))
 	for _, s := range c.p.before {
 		if s != nil {
 			n += sizeOf(s)
@@ -99,11 +142,6 @@ func (c *cold) hasBegun(s *agent.Step) bool {
 // call; its strings are its own.
 func (o *Open) keepCold(g *group, s *agent.Step) *agent.Step {
 	kept := o.chill(g.cold, s)
-	if g.at != nil {
-		g.at[spanKey{s.Trace, s.Span}] = len(g.cold.spots) - 1
-	} else if len(g.cold.spots) > few {
-		g.reindex()
-	}
 	o.weighCold(g)
 	return kept
 }
@@ -151,8 +189,7 @@ func (c *cold) each(f func(i int, s *agent.Step)) {
 			free = new(agent.Step)
 		}
 		s := free
-		*s = agent.Step{}
-		p.step(s)
+		p.step(s) // sets all that clone keeps
 		f(i, s)
 		at := &p.before[familyOf(s.Op)]
 		free, *at = *at, s

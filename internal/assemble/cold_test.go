@@ -77,7 +77,6 @@ func TestASpotTellsWhatItsStepDoes(t *testing.T) {
 	o := New(Limits{}, nil)
 	list := someSteps(rand.New(rand.NewPCG(1, 3)), 200)
 	cold, warm := &group{cold: coldOf(o, list)}, &group{steps: list}
-	cold.reindex()
 	warm.reindex()
 	for i, s := range list {
 		x, y := cold.spot(i), warm.spot(i)

@@ -20,7 +20,7 @@ type group struct {
 	packedN  int    // how many steps it holds
 	steps    []*agent.Step
 	cold     *cold           // its steps while it was never judged; nil: they are in steps, or packed
-	at       map[spanKey]int // index of steps; nil while there are few
+	at       map[spanKey]int // index of steps; nil while there are few, or they are cold
 	facts    map[agent.Ref]*agent.MessageFacts
 	logs     []agent.LogContent
 	context  []agent.Ref // of the model call that came last: its facts are here
@@ -129,17 +129,12 @@ func (g *group) newest() *agent.Step {
 
 // find gives the index of a span; -1 if it is not here.
 func (g *group) find(k spanKey) int {
+	if g.cold != nil {
+		return g.cold.find(k)
+	}
 	if g.at != nil {
 		if i, ok := g.at[k]; ok {
 			return i
-		}
-		return -1
-	}
-	if g.cold != nil {
-		for i := range g.cold.spots {
-			if x := &g.cold.spots[i].span; x.span == k.span && x.trace == k.trace {
-				return i
-			}
 		}
 		return -1
 	}
@@ -154,16 +149,10 @@ func (g *group) find(k spanKey) int {
 // reindex rebuilds the index of steps after they were moved.
 func (g *group) reindex() {
 	g.at = nil
-	if g.size() <= few {
+	if len(g.steps) <= few {
 		return
 	}
-	g.at = make(map[spanKey]int, 2*g.size())
-	if g.cold != nil {
-		for i := range g.cold.spots {
-			g.at[g.cold.spots[i].span] = i
-		}
-		return
-	}
+	g.at = make(map[spanKey]int, 2*len(g.steps))
 	for i, s := range g.steps {
 		g.at[spanKey{s.Trace, s.Span}] = i
 	}
