@@ -54,12 +54,13 @@ type dash struct {
 
 func ref(kind string) common.DataSourceRef {
 	if kind == "clickhouse" {
-		return common.DataSourceRef{Type: cog.ToPtr(clickhouseType), Uid: cog.ToPtr("${clickhouse}")}
+		return common.DataSourceRef{Type: new(clickhouseType), Uid: new("${clickhouse}")}
 	}
-	return common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${prometheus}")}
+	return common.DataSourceRef{Type: new("prometheus"), Uid: new("${prometheus}")}
 }
 
-func (d *dash) build() (dashboard.Dashboard, error) {
+func (d *dash) build() (dashboard.Dashboard, error) { //nolint:staticcheck // provisioning of files reads this format in every Grafana that has the plugin
+	//nolint:staticcheck // as above
 	b := dashboard.NewDashboardBuilder(d.title).Uid(d.uid).Description(d.text).Tags([]string{"steptrail"}).
 		Time("now-24h", "now").Refresh("1m").Timezone("browser").Readonly().Tooltip(dashboard.DashboardCursorSyncCrosshair).
 		Link(dashboard.NewDashboardLinkBuilder("Steptrail").Type(dashboard.DashboardLinkTypeDashboards).
@@ -86,7 +87,7 @@ func (d *dash) variables() []cog.Builder[dashboard.VariableModel] {
 		return append(out,
 			dashboard.NewTextBoxVariableBuilder("run").Label("Run").Description("The run's id, as in the API."),
 			dashboard.NewTextBoxVariableBuilder("api").Label("API").Description("Address of the query API, for the link to the run's whole history.").
-				DefaultValue(dashboard.StringOrMap{String: cog.ToPtr("http://127.0.0.1:8686")}))
+				DefaultValue(dashboard.StringOrMap{String: new("http://127.0.0.1:8686")}))
 	}
 	for _, v := range [...][3]string{
 		{"agent", "Agent", "SELECT DISTINCT agent FROM runs WHERE tenant = ${tenant:singlequote} AND expires_at > now() ORDER BY agent"},
@@ -105,8 +106,8 @@ func choice(name, label, sql string, many bool) cog.Builder[dashboard.VariableMo
 		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).Sort(dashboard.VariableSortAlphabeticalAsc).Multi(many).IncludeAll(many)
 	if many {
 		v.Current(dashboard.VariableOption{
-			Selected: cog.ToPtr(true),
-			Text:     dashboard.StringOrArrayOfString{String: cog.ToPtr("All")}, Value: dashboard.StringOrArrayOfString{String: cog.ToPtr("$__all")},
+			Selected: new(true),
+			Text:     dashboard.StringOrArrayOfString{String: new("All")}, Value: dashboard.StringOrArrayOfString{String: new("$__all")},
 		})
 	}
 	return v
@@ -153,7 +154,7 @@ func (p *panel) build() cog.Builder[dashboard.Panel] {
 	switch p.as {
 	case asLines:
 		return timeseries.NewPanelBuilder().Title(p.title).Description(p.text).Unit(p.unit).Datasource(p.source()).Targets(p.targets()).
-			Span(p.w).Height(p.h).Links(links).FillOpacity(10).ShowPoints(common.VisibilityModeAuto).SpanNulls(common.BoolOrFloat64{Bool: cog.ToPtr(false)}).
+			Span(p.w).Height(p.h).Links(links).FillOpacity(10).ShowPoints(common.VisibilityModeAuto).SpanNulls(common.BoolOrFloat64{Bool: new(false)}).
 			Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom).Calcs([]string{}))
 	case asStat:
 		return stat.NewPanelBuilder().Title(p.title).Description(p.text).Unit(p.unit).Datasource(p.source()).Targets(p.targets()).

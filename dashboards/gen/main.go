@@ -18,7 +18,7 @@ import (
 func main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // this is a main
 	}
 }
 

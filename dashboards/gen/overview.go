@@ -15,7 +15,7 @@ const (
 	seconds = "s"
 	plain   = "short"
 	persec  = "reqps"
-	bytes_  = "bytes"
+	inBytes = "bytes"
 )
 
 func overview() dash {

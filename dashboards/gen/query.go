@@ -53,7 +53,7 @@ ORDER BY time`, label(by), or(by, "all"), figure, figure, statement(name, "$__in
 func figuresOverTime(name string, figures ...string) string {
 	var columns []string
 	for _, f := range figures {
-		columns = append(columns, fmt.Sprintf(`figures['%s'] AS "%s"`, f, f))
+		columns = append(columns, fmt.Sprintf(`figures['%[1]s'] AS %[2]s`, f, column(f)))
 	}
 	return fmt.Sprintf("SELECT toDateTime(bucket) AS time, %s\nFROM (\n%s\n)\nORDER BY time", strings.Join(columns, ", "), statement(name, "$__interval_s"))
 }
@@ -67,13 +67,16 @@ func total(name, figure string) string {
 func rows(name string, by []string, figures ...string) string {
 	var columns []string
 	for _, g := range by {
-		columns = append(columns, fmt.Sprintf(`by_group['%s'] AS "%s"`, g, g))
+		columns = append(columns, fmt.Sprintf(`by_group['%[1]s'] AS %[2]s`, g, column(g)))
 	}
 	for _, f := range figures {
 		columns = append(columns, fmt.Sprintf(`if(mapContains(figures, '%[1]s'), figures['%[1]s'], NULL) AS "%[1]s"`, f))
 	}
-	return fmt.Sprintf("SELECT %s\nFROM (\n%s\n)\nORDER BY \"%s\" DESC", strings.Join(columns, ", "), statement(name, "0", by...), figures[0])
+	return fmt.Sprintf("SELECT %s\nFROM (\n%s\n)\nORDER BY %s DESC", strings.Join(columns, ", "), statement(name, "0", by...), column(figures[0]))
 }
+
+// column is a column's name in SQL.
+func column(name string) string { return `"` + name + `"` }
 
 // label is the name of a line.
 func label(by string) string {

@@ -3,6 +3,7 @@ package agentanalyzerextension
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -157,9 +158,9 @@ func (c *activity) usage(ctx context.Context, model, name string, t agent.Tokens
 // labels left out.
 func labels(pairs ...string) metric.MeasurementOption {
 	set := make([]attribute.KeyValue, 0, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			set = append(set, attribute.String(pairs[i], pairs[i+1]))
+	for pair := range slices.Chunk(pairs, 2) {
+		if name, value := pair[0], pair[len(pair)-1]; value != "" {
+			set = append(set, attribute.String(name, value))
 		}
 	}
 	return metric.WithAttributeSet(attribute.NewSet(set...))

@@ -15,8 +15,12 @@ import (
 func (c *Config) serverOnly() []error {
 	var errs []error
 	for _, k := range []struct{ name, value string }{
-		{"username", c.Username}, {"password", string(c.Password)}, {"password_file", c.PasswordFile},
-		{"ca_file", c.CAFile}, {"cert_file", c.CertFile}, {"key_file", c.KeyFile},
+		{"username", c.Username},
+		{"password", string(c.Password)},
+		{"password_file", c.PasswordFile},
+		{"ca_file", c.CAFile},
+		{"cert_file", c.CertFile},
+		{"key_file", c.KeyFile},
 	} {
 		if k.value != "" {
 			errs = append(errs, fmt.Errorf("%s needs a server: dsn is embedded", k.name))

@@ -81,7 +81,7 @@ func newGuard(set extension.Settings) (*guard, error) {
 // GetHTTPHandler implements extensionmiddleware.HTTPServer.
 func (g *guard) GetHTTPHandler(context.Context) (extensionmiddleware.WrapHTTPHandlerFunc, error) {
 	return func(_ context.Context, next http.Handler) (http.Handler, error) {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, next) }), nil
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, next) }), nil //nolint:contextcheck // serve takes the request's own
 	}, nil
 }
 

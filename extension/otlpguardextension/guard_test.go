@@ -302,26 +302,32 @@ func newMetrics() pmetric.Metrics {
 }
 
 func tracesPB(t *testing.T, fill func(ptrace.Span)) []byte {
+	t.Helper()
 	return must((&ptrace.ProtoMarshaler{}).MarshalTraces(newTraces(fill)))(t)
 }
 
 func tracesJSON(t *testing.T, fill func(ptrace.Span)) []byte {
+	t.Helper()
 	return must((&ptrace.JSONMarshaler{}).MarshalTraces(newTraces(fill)))(t)
 }
 
 func logsPB(t *testing.T, fill func(plog.LogRecord)) []byte {
+	t.Helper()
 	return must((&plog.ProtoMarshaler{}).MarshalLogs(newLogs(fill)))(t)
 }
 
 func logsJSON(t *testing.T, fill func(plog.LogRecord)) []byte {
+	t.Helper()
 	return must((&plog.JSONMarshaler{}).MarshalLogs(newLogs(fill)))(t)
 }
 
 func metricsPB(t *testing.T) []byte {
+	t.Helper()
 	return must((&pmetric.ProtoMarshaler{}).MarshalMetrics(newMetrics()))(t)
 }
 
 func metricsJSON(t *testing.T) []byte {
+	t.Helper()
 	return must((&pmetric.JSONMarshaler{}).MarshalMetrics(newMetrics()))(t)
 }
 
