@@ -54,7 +54,7 @@ func copied(td ptrace.Traces) ptrace.Traces {
 
 // maxAllocs is how many allocations a span of a real export costs at most, on
 // average over the export.
-const maxAllocs = 13
+const maxAllocs = 12
 
 func TestNormalisingARealExportAllocatesLittle(t *testing.T) {
 	for name, td := range captures(t) {

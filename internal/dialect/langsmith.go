@@ -76,7 +76,8 @@ func (r *smith) read(k string, v pcommon.Value) {
 	case smithMetadata + "usage_metadata":
 		r.usage = text(v)
 	default:
-		if key, ok := strings.CutPrefix(k, smithMetadata); ok {
+		// Of what are no texts only ids are read: an application may count its threads.
+		if key, ok := strings.CutPrefix(k, smithMetadata); ok && (v.Type() == pcommon.ValueTypeStr || strings.HasSuffix(key, "_id")) {
 			r.run.read(key, text(v))
 		}
 	}
