@@ -80,6 +80,7 @@ func (w *worker) span(scope string, span ptrace.Span) *canon.Record {
 	canon.Strip(span)
 	w.dialects.Normalize(scope, span, &w.stated)
 	w.protectSpan(span)
+	w.protectStated()
 	rec := w.reader.Read(span, &w.stated)
 	w.analyzer.Attach(rec)
 	if !w.arguments.IsZero() {
