@@ -90,10 +90,10 @@ func (d *dash) variables() []cog.Builder[dashboard.VariableModel] {
 				DefaultValue(dashboard.StringOrMap{String: new("http://127.0.0.1:8686")}))
 	}
 	for _, v := range [...][3]string{
-		{"agent", "Agent", "SELECT DISTINCT agent FROM runs WHERE tenant = ${tenant:singlequote} AND expires_at > now() ORDER BY agent"},
-		{"task_type", "Task type", "SELECT DISTINCT task_type FROM runs WHERE tenant = ${tenant:singlequote} AND expires_at > now() ORDER BY task_type"},
-		{"tool", "Tool", "SELECT DISTINCT arrayJoin(tools) AS tool FROM runs WHERE tenant = ${tenant:singlequote} AND expires_at > now() ORDER BY tool"},
-		{"model", "Model", "SELECT DISTINCT arrayJoin(models) AS model FROM runs WHERE tenant = ${tenant:singlequote} AND expires_at > now() ORDER BY model"},
+		{"agent", "Agent", "SELECT DISTINCT agent FROM runs WHERE tenant = " + value("tenant") + " AND expires_at > now() ORDER BY agent"},
+		{"task_type", "Task type", "SELECT DISTINCT task_type FROM runs WHERE tenant = " + value("tenant") + " AND expires_at > now() ORDER BY task_type"},
+		{"tool", "Tool", "SELECT DISTINCT arrayJoin(tools) AS tool FROM runs WHERE tenant = " + value("tenant") + " AND expires_at > now() ORDER BY tool"},
+		{"model", "Model", "SELECT DISTINCT arrayJoin(models) AS model FROM runs WHERE tenant = " + value("tenant") + " AND expires_at > now() ORDER BY model"},
 	} {
 		out = append(out, choice(v[0], v[1], v[2], true))
 	}

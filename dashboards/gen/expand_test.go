@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -42,15 +43,20 @@ func (a *asked) expand(t *testing.T, sql string) string {
 	sql = strings.NewReplacer("$__fromTime_ms", milli(a.from), "$__toTime_ms", milli(a.to),
 		"$__interval_s", fmt.Sprint(int(a.interval.Seconds()))).Replace(sql)
 	for name, values := range a.variables {
-		quoted := make([]string, 0, len(values))
+		parts := make([]string, 0, len(values))
 		for _, v := range values {
-			quoted = append(quoted, "'"+strings.ReplaceAll(v, "'", `\'`)+"'")
+			parts = append(parts, "var-"+name+"="+percentEncode(v))
 		}
-		sql = strings.ReplaceAll(sql, "${"+name+":singlequote}", strings.Join(quoted, ","))
+		sql = strings.ReplaceAll(sql, "${"+name+":queryparam}", strings.Join(parts, "&"))
+		if len(values) == 1 { // of several Grafana makes {a,b}
+			sql = strings.ReplaceAll(sql, "${"+name+":percentencode}", percentEncode(values[0]))
+		}
 	}
 	require.Empty(t, leftMacro.FindAllString(sql, -1), "macros and variables that are left in %s", sql)
 	return sql
 }
+
+func percentEncode(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 // conditions replaces $__conditionalAll(condition, $variable).
 func (a *asked) conditions(t *testing.T, sql string) string {
@@ -94,9 +100,48 @@ func TestMacrosBecomeWhatThePluginMakesOfThem(t *testing.T) {
 		"$__timeFilter_ms(at)": "at >= fromUnixTimestamp64Milli(100000) AND at <= fromUnixTimestamp64Milli(200005)",
 		"$__timeInterval(at)":  "toStartOfInterval(toDateTime(at), INTERVAL 60 second)",
 		"$__interval_s":        "60",
-		"x = ${tenant:singlequote} AND $__conditionalAll(agent IN (${agent:singlequote}), $agent)":    `x = 'it\'s' AND 1=1`,
-		"$__conditionalAll(hasAny(tools, [${tool:singlequote}]), $tool) AND $__conditionalAll(y, $m)": "hasAny(tools, ['a','b']) AND 1=1",
+		"x = '${tenant:percentencode}' AND $__conditionalAll(f(agent, '${agent:queryparam}'), $agent)": "x = 'it%27s' AND 1=1",
+		"$__conditionalAll(f(tools, '${tool:queryparam}'), $tool) AND $__conditionalAll(y, $m)":        "f(tools, 'var-tool=a&var-tool=b') AND 1=1",
 	} {
 		require.Equal(t, want, a.expand(t, in))
 	}
+}
+
+var variableInSQL = regexp.MustCompile(`'?\$\{[^}]*\}'?|\[\[\w+`)
+
+// The names of tools, agents, models, tasks and runs are what spans say.
+func TestNoValueOfAVariableEndsItsQuotes(t *testing.T) {
+	hostile := &asked{interval: time.Minute, variables: map[string][]string{}}
+	plain := &asked{interval: time.Minute, variables: map[string][]string{}}
+	for _, name := range []string{"agent", "task_type", "tool", "model"} {
+		hostile.variables[name] = []string{`\') OR 1=1 --`, `'`, `\`, "a&var-" + name + "=b+c", "$__timeFilter(x)", "${run}", "[[run]]", "\n"}
+		plain.variables[name] = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	}
+	for _, name := range []string{"tenant", "run"} {
+		hostile.variables[name], plain.variables[name] = []string{`\' OR 1=1 -- ${tool} $__fromTime`}, []string{"a"}
+	}
+	encoded := regexp.MustCompile(`(%[0-9A-F]{2}|[\w.~-])+('|&)`)
+	check := func(sql, name string) {
+		for _, v := range variableInSQL.FindAllString(sql, -1) {
+			require.Regexp(t, `^'\$\{\w+:(percentencode|queryparam)\}'$`, v, name)
+		}
+		bare := func(s string) string { return encoded.ReplaceAllString(s, "v$2") }
+		require.Equal(t, bare(plain.expand(t, sql)), bare(hostile.expand(t, sql)), name)
+	}
+	seen := 0
+	for _, d := range all() {
+		for _, p := range d.panels {
+			if p.sql != "" {
+				check(p.sql, d.uid+" / "+p.title)
+				seen++
+			}
+		}
+		for _, v := range d.variables() {
+			if model, err := v.Build(); err == nil && model.Query != nil && model.Query.String != nil && strings.HasPrefix(*model.Query.String, "SELECT") {
+				check(*model.Query.String, d.uid+" $"+model.Name)
+				seen++
+			}
+		}
+	}
+	require.Greater(t, seen, 40)
 }

@@ -25,7 +25,7 @@ func loops() dash {
 func waste(what string) string {
 	return `SELECT ` + what + `
 FROM findings FINAL
-WHERE tenant = ${tenant:singlequote} AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
-  AND $__conditionalAll(agent IN (${agent:singlequote}), $agent) AND $__conditionalAll(tool IN (${tool:singlequote}), $tool)
+WHERE tenant = ` + value("tenant") + ` AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
+  AND ` + isOneOf("agent", "agent") + ` AND ` + isOneOf("tool", "tool") + `
   AND startsWith(kind, 'loop.')`
 }

@@ -201,7 +201,7 @@ func TestFiltersAndVariablesOfTheDashboardsWork(t *testing.T) {
 		}
 	}
 	one := &asked{from: g.asked.from, to: g.asked.to, interval: time.Hour, variables: map[string][]string{
-		"tenant": {"default"}, "run": {"it's"}, "agent": {"support-agent", "o'hara"}, "task_type": {"refund"}, "tool": {"issue_refund"}, "model": {"gpt-4o"},
+		"tenant": {"default"}, "run": {`\' OR 1=1 -- it's`}, "agent": {"support-agent", "o'hara", `\') OR 1=1 --`}, "task_type": {"refund"}, "tool": {"issue_refund"}, "model": {"gpt-4o"},
 	}}
 	all24 := g.asked
 	for _, d := range all() {
@@ -210,6 +210,9 @@ func TestFiltersAndVariablesOfTheDashboardsWork(t *testing.T) {
 				g.asked = *one
 				some := g.query(t, p.sql, d.uid+" / "+p.title)
 				g.asked = all24
+				if d.run {
+					require.Empty(t, some.rows, "%s: a hostile id is an id", p.title)
+				}
 				if p.as == asTable && !d.run {
 					require.LessOrEqual(t, len(some.rows), len(g.query(t, p.sql, p.title).rows), p.title)
 				}

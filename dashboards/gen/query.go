@@ -9,7 +9,7 @@ import (
 )
 
 // Filters of the statements as the data source's plugin writes them: nothing
-// where the variable selects all. Variables are put in quoted and escaped.
+// where the variable selects all.
 var (
 	equal = regexp.MustCompile(`\(\{(\w+):String\} = '' OR (\w+) = \{\w+:String\}\)`)
 	among = regexp.MustCompile(`\(\{(\w+):String\} = '' OR has\((\w+), \{\w+:String\}\)\)`)
@@ -19,8 +19,14 @@ var (
 // parameters of the API replaced by macros and variables of Grafana.
 func statement(name, bucket string, by ...string) string {
 	sql := store.StatsSQL(name)
-	sql = equal.ReplaceAllString(sql, `$$__conditionalAll($2 IN ($${$1:singlequote}), $$$1)`)
-	sql = among.ReplaceAllString(sql, `$$__conditionalAll(hasAny($2, [$${$1:singlequote}]), $$$1)`)
+	sql = equal.ReplaceAllStringFunc(sql, func(filter string) string {
+		names := equal.FindStringSubmatch(filter)
+		return isOneOf(names[2], names[1])
+	})
+	sql = among.ReplaceAllStringFunc(sql, func(filter string) string {
+		names := among.FindStringSubmatch(filter)
+		return fmt.Sprintf("$__conditionalAll(hasAny(%s, %s), $%s)", names[2], chosen(names[1]), names[1])
+	})
 	list := "CAST([], 'Array(String)')"
 	if len(by) > 0 {
 		list = "['" + strings.Join(by, "', '") + "']"
@@ -28,7 +34,7 @@ func statement(name, bucket string, by ...string) string {
 	sql = strings.NewReplacer(
 		"fromUnixTimestamp64Nano({from:Int64}, 'UTC')", "$__fromTime_ms",
 		"fromUnixTimestamp64Nano({to:Int64}, 'UTC')", "$__toTime_ms",
-		"{tenant:String}", "${tenant:singlequote}",
+		"{tenant:String}", value("tenant"),
 		"{by:Array(String)}", list,
 		"{bucket:Int64}", bucket,
 		"{limit:UInt64}", "10000",
@@ -37,6 +43,23 @@ func statement(name, bucket string, by ...string) string {
 		panic("BUG: " + name + " has a parameter that is not replaced")
 	}
 	return sql
+}
+
+// value is the SQL of a variable's one value. What spans say becomes the value
+// of a variable: it is put in percent-encoded, since the formats of Grafana that
+// quote (singlequote, sqlstring) leave the backslash, with which a value ends
+// its quotes in ClickHouse.
+func value(variable string) string { return "decodeURLComponent('${" + variable + ":percentencode}')" }
+
+// chosen is the SQL of the list of a variable's values, which Grafana writes as
+// var-name=a&var-name=b, each percent-encoded.
+func chosen(variable string) string {
+	return fmt.Sprintf("arrayMap(x -> decodeURLComponent(substring(x, %d)), splitByChar('&', '${%s:queryparam}'))", len("var-"+variable+"=")+1, variable)
+}
+
+// isOneOf is a filter of a column by a variable: nothing where that selects all.
+func isOneOf(column, variable string) string {
+	return fmt.Sprintf("$__conditionalAll(%s IN (SELECT arrayJoin(%s)), $%s)", column, chosen(variable), variable)
 }
 
 // series is a figure over time, a line for each group.
@@ -105,8 +128,8 @@ func findings(where string) string {
 	return `SELECT detected_at AS time, kind, toString(severity) AS severity, toString(status) AS status, agent, tool, message, run,
     waste_attempts, waste_tokens, waste_cost_nano / 1e9 AS waste_cost_usd, lower(hex(id)) AS finding
 FROM findings FINAL
-WHERE tenant = ${tenant:singlequote} AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
-  AND $__conditionalAll(agent IN (${agent:singlequote}), $agent) AND $__conditionalAll(tool IN (${tool:singlequote}), $tool)
+WHERE tenant = ` + value("tenant") + ` AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
+  AND ` + isOneOf("agent", "agent") + ` AND ` + isOneOf("tool", "tool") + `
   AND (` + where + `)
 ORDER BY detected_at DESC
 LIMIT 200`
@@ -116,8 +139,8 @@ LIMIT 200`
 func findingsOverTime(where string) string {
 	return `SELECT $__timeInterval(detected_at) AS time, toString(kind) AS kind, count() AS findings
 FROM findings FINAL
-WHERE tenant = ${tenant:singlequote} AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
-  AND $__conditionalAll(agent IN (${agent:singlequote}), $agent) AND $__conditionalAll(tool IN (${tool:singlequote}), $tool)
+WHERE tenant = ` + value("tenant") + ` AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
+  AND ` + isOneOf("agent", "agent") + ` AND ` + isOneOf("tool", "tool") + `
   AND (` + where + `)
 GROUP BY time, kind
 ORDER BY time, kind`
@@ -127,8 +150,8 @@ ORDER BY time, kind`
 func findingsBy(where string) string {
 	return `SELECT if(tool = '', 'none', toString(tool)) AS tool, toString(kind) AS kind, count() AS findings, countIf(status = 'open') AS open, max(detected_at) AS newest
 FROM findings FINAL
-WHERE tenant = ${tenant:singlequote} AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
-  AND $__conditionalAll(agent IN (${agent:singlequote}), $agent) AND $__conditionalAll(tool IN (${tool:singlequote}), $tool)
+WHERE tenant = ` + value("tenant") + ` AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
+  AND ` + isOneOf("agent", "agent") + ` AND ` + isOneOf("tool", "tool") + `
   AND (` + where + `)
 GROUP BY tool, kind
 ORDER BY findings DESC`

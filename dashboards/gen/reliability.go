@@ -26,19 +26,19 @@ func reliability() dash {
 func countFindings(where string) string {
 	return `SELECT count() AS findings
 FROM findings FINAL
-WHERE tenant = ${tenant:singlequote} AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
-  AND $__conditionalAll(agent IN (${agent:singlequote}), $agent) AND $__conditionalAll(tool IN (${tool:singlequote}), $tool)
+WHERE tenant = ` + value("tenant") + ` AND expires_at > now() AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
+  AND ` + isOneOf("agent", "agent") + ` AND ` + isOneOf("tool", "tool") + `
   AND (` + where + `)`
 }
 
 // settled counts unknown outcomes by who settled them.
 func settled() string {
 	return `SELECT $__timeInterval(detected_at) AS time,
-    multiIf(status = 'open', 'open', id IN (SELECT finding FROM resolutions WHERE tenant = ${tenant:singlequote} AND expires_at > now()), 'person', 'run') AS settled_by,
+    multiIf(status = 'open', 'open', id IN (SELECT finding FROM resolutions WHERE tenant = ` + value("tenant") + ` AND expires_at > now()), 'person', 'run') AS settled_by,
     count() AS outcomes
 FROM findings FINAL
-WHERE tenant = ${tenant:singlequote} AND expires_at > now() AND kind = 'outcome.unknown' AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
-  AND $__conditionalAll(agent IN (${agent:singlequote}), $agent) AND $__conditionalAll(tool IN (${tool:singlequote}), $tool)
+WHERE tenant = ` + value("tenant") + ` AND expires_at > now() AND kind = 'outcome.unknown' AND status != 'withdrawn' AND $__timeFilter_ms(detected_at)
+  AND ` + isOneOf("agent", "agent") + ` AND ` + isOneOf("tool", "tool") + `
 GROUP BY time, settled_by
 ORDER BY time, settled_by`
 }

@@ -1,6 +1,6 @@
 package main
 
-const thisRun = "tenant = ${tenant:singlequote} AND run = ${run:singlequote} AND expires_at > now()"
+var thisRun = "tenant = " + value("tenant") + " AND run = " + value("run") + " AND expires_at > now()"
 
 func oneRun() dash {
 	ofRun := func(columns, order string) string {
