@@ -11,21 +11,21 @@ import (
 	"github.com/steptrail/steptrail/internal/store"
 )
 
-// erasures does the next step of every erasure, and erases what came late.
-func (k *Keeper) erasures(ctx context.Context, now time.Time, stats *Stats) error {
-	jobs, err := k.store.AllErasures(ctx)
-	if err != nil || len(jobs) == 0 {
-		return err
+// erasures does the next step of every erasure, and erases what came late. It
+// erases nothing of unsure tenants, of which a hold may cover more than is noted.
+func (k *Keeper) erasures(ctx context.Context, jobs []agent.Erasure, unsure map[string]bool, now time.Time, stats *Stats) error {
+	if len(jobs) == 0 {
+		return nil
 	}
 	var errs []error
-	errs = append(errs, k.lateRows(ctx, jobs, now))
+	errs = append(errs, k.lateRows(ctx, jobs, unsure, now))
 	for i := range jobs {
 		e := &jobs[i]
 		if e.Event == agent.ErasureDone {
 			continue
 		}
 		stats.Erasures++
-		if err := k.erasure(ctx, e, now); err != nil {
+		if err := k.erasure(ctx, e, unsure[e.Tenant], now); err != nil {
 			errs = append(errs, fmt.Errorf("erasure %s: %w", e.ID, err))
 		}
 		if e.Waiting > 0 {
@@ -35,13 +35,13 @@ func (k *Keeper) erasures(ctx context.Context, now time.Time, stats *Stats) erro
 	return errors.Join(errs...)
 }
 
-func (k *Keeper) erasure(ctx context.Context, e *agent.Erasure, now time.Time) error {
+func (k *Keeper) erasure(ctx context.Context, e *agent.Erasure, unsure bool, now time.Time) error {
 	if e.Event == agent.ErasureRequested {
 		if err := k.resolve(ctx, e, now); err != nil {
 			return err
 		}
 	}
-	if e.Event == agent.ErasureResolved {
+	if e.Event == agent.ErasureResolved && !unsure {
 		if err := k.eraseCovered(ctx, e, now); err != nil {
 			return err
 		}
@@ -200,7 +200,10 @@ func (k *Keeper) finish(ctx context.Context, e *agent.Erasure, now time.Time) er
 // lateRows erases what came for units after they were erased: rows that passed a
 // collector which did not know yet, and units that the sweep has found to belong
 // to an erased run since.
-func (k *Keeper) lateRows(ctx context.Context, jobs []agent.Erasure, now time.Time) error {
+func (k *Keeper) lateRows(ctx context.Context, jobs []agent.Erasure, unsure map[string]bool, now time.Time) error {
+	if len(unsure) > 0 {
+		return nil // they are looked for from the same time on with the next Tick
+	}
 	since := now.Add(-lookback)
 	if !k.late.IsZero() {
 		since = k.late.Add(-overlap)

@@ -221,3 +221,26 @@ func TestAHoldThatAnErasureWaitedForForgetsWhomItNamed(t *testing.T) {
 	require.Equal(t, agent.HoldEnded, b.hold(h.ID).Event)
 	require.Empty(t, b.holding("jane-doe"))
 }
+
+func TestNothingIsErasedWhileAHoldCannotBeLookedUp(t *testing.T) {
+	b := newBench(t, enginetest.Start(t))
+	b.insert(span("run-1", 1, nil))
+	b.sweep()
+	h := b.place(agent.Selector{Scope: agent.ScopeTarget, Subject: "account/run-1"})
+	id := b.request(agent.Selector{Scope: agent.ScopeRun, Subject: "run-1"}, true)
+
+	b.engine.Exec("RENAME TABLE attempts TO attempts_away") // the hold's look needs it, the erasure's does not
+	_, err := b.keeper.Tick(t.Context(), b.now())
+	require.ErrorContains(t, err, "hold "+h.ID.String())
+	require.Equal(t, agent.ErasureResolved, b.erasureOf(id).Event)
+	require.Equal(t, 1, b.count("steps", "run_id = 'run-1'"))
+
+	b.engine.Exec("RENAME TABLE attempts_away TO attempts")
+	b.tick()
+	require.Equal(t, agent.HoldCopied, b.hold(h.ID).Event)
+	require.Equal(t, int64(1), b.erasureOf(id).Waiting)
+	b.release(h.ID)
+	b.tick()
+	b.tick()
+	require.Zero(t, b.count("steps", "run_id = 'run-1'"))
+}

@@ -54,14 +54,21 @@ type Stats struct {
 }
 
 // Tick does what is to be done at now. One job's error does not keep the others
-// from going on; what failed is tried again with the next Tick.
+// from going on, except that nothing of a tenant is erased while it is not known
+// what one of its holds covers; what failed is tried again with the next Tick.
 func (k *Keeper) Tick(ctx context.Context, now time.Time) (Stats, error) {
 	var stats Stats
+	// Erasures first: every hold that was placed before one of them is then known.
+	jobs, err := k.store.AllErasures(ctx)
+	if err != nil {
+		return stats, err
+	}
 	holds, err := k.store.AllHolds(ctx)
 	if err != nil {
 		return stats, err
 	}
 	var errs []error
+	unsure := map[string]bool{} // tenants
 	for i := range holds {
 		h := &holds[i]
 		if h.Event == agent.HoldEnded {
@@ -70,9 +77,12 @@ func (k *Keeper) Tick(ctx context.Context, now time.Time) (Stats, error) {
 		stats.Holds++
 		if err := k.hold(ctx, h, now); err != nil {
 			errs = append(errs, fmt.Errorf("hold %s: %w", h.ID, err))
+			if h.Event < agent.HoldReleased {
+				unsure[h.Tenant] = true
+			}
 		}
 	}
-	errs = append(errs, k.erasures(ctx, now, &stats))
+	errs = append(errs, k.erasures(ctx, jobs, unsure, now, &stats))
 	return stats, errors.Join(errs...)
 }
 
