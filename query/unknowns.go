@@ -249,7 +249,9 @@ func checkResolution(body *api.Resolution) (agent.Settlement, error) {
 	return way, checkText("note", body.Note, maxNote, true)
 }
 
-// checkText refuses what is too long or would break a line of a log or terminal.
+// checkText refuses what is too long or would break a line of a log or terminal;
+// without lines, the name of somebody, also what shows it in another order than
+// it was written.
 func checkText(name, text string, most int, lines bool) error {
 	if utf8.RuneCountInString(text) > most {
 		p := badParameter(name, "is longer than %d characters", most)
@@ -257,7 +259,7 @@ func checkText(name, text string, most int, lines bool) error {
 		return p
 	}
 	for _, c := range text {
-		if unicode.IsControl(c) && (!lines || c != '\n' && c != '\t') {
+		if unicode.IsControl(c) && (!lines || c != '\n' && c != '\t') || !lines && unicode.In(c, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
 			return badParameter(name, "must not hold control characters")
 		}
 	}

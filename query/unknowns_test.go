@@ -249,6 +249,8 @@ func TestAResolutionThatCannotStandIsRefused(t *testing.T) {
 		"an actor of another type": {`{"result": "applied", "actor": 7}`, 400, "actor must not be a number"},
 		"a long actor":             {fmt.Sprintf(`{"result": "applied", "actor": %q}`, strings.Repeat("ä", 201)), 400, "200 characters"},
 		"an actor with an escape":  {`{"result": "applied", "actor": "a\u001b[2J"}`, 400, "control characters"},
+		"an actor turned round":    {`{"result": "applied", "actor": "\u202enna"}`, 400, "control characters"},
+		"an actor on two lines":    {`{"result": "applied", "actor": "ann\u2028bob"}`, 400, "control characters"},
 		"a long note":              {fmt.Sprintf(`{"result": "applied", "actor": "a", "note": %q}`, strings.Repeat("n", 4001)), 400, "4000 characters"},
 		"a field nobody reads":     {`{"result": "applied", "actor": "a", "notes": "x"}`, 400, "notes"},
 		"two values":               {`{"result": "applied", "actor": "a"} {}`, 400, "more than one"},
