@@ -9,7 +9,7 @@ func loops() dash {
 		panels: []panel{
 			{title: "Loops", as: asStat, unit: plain, w: 6, h: 4, sql: countFindings(circles), text: "Equal calls again and again, cycles, hand-offs in a ring, stalls. Not 0: open a run below and see what the model was told after the first repetition."},
 			{title: "Limits broken", as: asStat, unit: plain, w: 6, h: 4, sql: countFindings("startsWith(kind, 'limit.')"), text: "Steps, tool calls, tokens, time or cost beyond the policy. A limit that is broken daily is too low, or its task too large."},
-			{title: "Cost of loops", as: asStat, unit: usd, w: 6, h: 4, sql: waste("sum(waste_cost_nano) / 1e9 AS usd"), text: "What the repeated part cost. Compare with the cost of a run before you raise a limit."},
+			{title: "Cost of loops", as: asStat, unit: usd, w: 6, h: 4, sql: waste("sum(toFloat64(waste_cost_nano)) / 1e9 AS usd"), text: "What the repeated part cost. Compare with the cost of a run before you raise a limit."},
 			{title: "Repeated attempts", as: asStat, unit: plain, w: 6, h: 4, sql: waste("sum(waste_attempts) AS attempts"), text: "Attempts of the repeated part. Each is time that the person who asked has waited."},
 			{title: "Loops by kind", as: asLines, unit: plain, w: 12, h: 8, sql: findingsOverTime(circles), text: "loop.repeat: tell the model that the result will not change. loop.cycle, loop.handoff: two agents send each other work. loop.stall: nothing new comes in."},
 			{title: "Limits by kind", as: asLines, unit: plain, w: 12, h: 8, sql: findingsOverTime("startsWith(kind, 'limit.') OR kind = 'retry.storm'"), text: "Which limit is met. retry.storm stands here too: attempts beyond limits.attempts."},

@@ -33,7 +33,7 @@ ORDER BY severity DESC, detected_at`, text: "What was found, the worst first. Th
 FROM findings FINAL
 WHERE ` + thisRun + ` AND kind = 'outcome.unknown' AND status != 'withdrawn'
 ORDER BY detected_at`, text: "Settle an open one by its id: POST /api/v1/unknowns/{finding}/resolution."},
-			{title: "Tokens by model", as: asTable, unit: plain, w: 12, h: 8, units: map[string]string{"cost_usd": usd}, sql: `SELECT model, prompt_version, count() AS attempts, sum(tokens_input) AS input, sum(tokens_output) AS output, sum(tokens_cache_read) AS cached, sum(cost_nano) / 1e9 AS cost_usd
+			{title: "Tokens by model", as: asTable, unit: plain, w: 12, h: 8, units: map[string]string{"cost_usd": usd}, sql: `SELECT model, prompt_version, count() AS attempts, sum(tokens_input) AS input, sum(tokens_output) AS output, sum(tokens_cache_read) AS cached, sum(toFloat64(cost_nano)) / 1e9 AS cost_usd
 FROM attempts FINAL
 WHERE ` + thisRun + ` AND version = (SELECT max(version) FROM runs WHERE ` + thisRun + `) AND op = 'model'
 GROUP BY model, prompt_version

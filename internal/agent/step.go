@@ -133,6 +133,10 @@ const (
 	RecordedYes                    // comparable
 )
 
+// MaxCostNano is the most that one attempt is believed to cost: 100,000 USD. The
+// sum of a run's then fits.
+const MaxCostNano = 100_000_000_000_000
+
 // Model is what a span states about a model call.
 type Model struct {
 	Provider      string

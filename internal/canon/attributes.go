@@ -250,12 +250,9 @@ func (r *Reader) whole(k string, v pcommon.Value, field **int64) bool {
 	return true
 }
 
-// maxCostNano is the most that one attempt is believed to cost: 1e9 USD.
-const maxCostNano = 1_000_000_000_000_000_000
-
 func (r *Reader) cost(k string, v pcommon.Value, s *agent.Step) bool {
 	f, ok := number(v)
-	if !ok || f < 0 || f*1e9 > maxCostNano {
+	if !ok || f < 0 || f*1e9 > agent.MaxCostNano {
 		return r.unknown(k)
 	}
 	s.Model.CostNano = int64(math.Round(f * 1e9))

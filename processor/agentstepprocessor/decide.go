@@ -167,7 +167,7 @@ func (d *decider) cost(s *agent.Step) {
 	if price == nil {
 		return
 	}
-	m.CostNano = price.Cost(m.Tokens.Input, m.Tokens.CacheRead, m.Tokens.Output)
+	m.CostNano = min(price.Cost(m.Tokens.Input, m.Tokens.CacheRead, m.Tokens.Output), agent.MaxCostNano)
 	m.CostSource = agent.CostSourceComputed
 }
 

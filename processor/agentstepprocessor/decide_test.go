@@ -3,6 +3,7 @@ package agentstepprocessor
 import (
 	"fmt"
 	"maps"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,14 @@ func TestCostIsReportedOrComputedExactly(t *testing.T) {
 	require.NotEqual(t, int64(250_000_000), m.CostNano)
 	m = chat(map[string]any{"gen_ai.request.model": "unknown"}).Step.Model
 	require.Equal(t, agent.CostSourceUnset, m.CostSource)
+	for _, usd := range []float64{100_001, 1e9, -1, math.NaN(), math.Inf(1)} {
+		m = chat(map[string]any{"agent.cost.usd": usd}).Step.Model
+		require.NotEqual(t, agent.CostSourceReported, m.CostSource, "%f is believed", usd)
+	}
+	m = chat(map[string]any{"agent.cost.usd": 100_000.0}).Step.Model
+	require.Equal(t, int64(agent.MaxCostNano), m.CostNano)
+	m = chat(map[string]any{"gen_ai.usage.output_tokens": 1 << 40}).Step.Model
+	require.Equal(t, int64(agent.MaxCostNano), m.CostNano, "a run's sum fits")
 }
 
 func TestTermsFollowThePolicyAndSampling(t *testing.T) {

@@ -12,8 +12,8 @@ SELECT
         'runs', toFloat64(uniqExact(run)),
         'waste_attempts', toFloat64(sum(waste_attempts)),
         'waste_tokens', toFloat64(sum(waste_tokens)),
-        'waste_duration_ms', sum(waste_duration) / 1e6,
-        'waste_cost_usd', sum(waste_cost_nano) / 1e9) AS figures
+        'waste_duration_ms', sum(toFloat64(waste_duration)) / 1e6,
+        'waste_cost_usd', sum(toFloat64(waste_cost_nano)) / 1e9) AS figures
 FROM (
     SELECT f.*, r.run_task_type AS task_type
     FROM (SELECT * FROM findings FINAL WHERE tenant = {tenant:String} AND expires_at > now() AND status != 'withdrawn'
