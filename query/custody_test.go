@@ -117,6 +117,7 @@ func TestAHoldIsPlacedListedAndEnded(t *testing.T) {
 	placed, ended := f.memory.accesses[0], f.memory.accesses[4]
 	require.Equal(t, "hold.place legal r/1 run "+ids[3], strings.Join([]string{placed.Action, placed.Actor, placed.Run, placed.Detail}, " "))
 	require.Equal(t, "hold.end", ended.Action)
+	require.Empty(t, ended.Actor, "the owner did not do it")
 	require.Equal(t, placed.At/1e9+24*3600, placed.Expires, "the policy's term")
 }
 
