@@ -85,7 +85,7 @@ unit: require-go require-cc try-prometheus engine
 
 .PHONY: e2e
 e2e: build try-prometheus ## black-box tests against bin/steptrail
-	STEPTRAIL_BIN=$(CURDIR)/bin/steptrail $(GO) test -count 1 -timeout 15m ./e2e
+	STEPTRAIL_BIN=$(CURDIR)/bin/steptrail $(GO) test -count 1 -timeout 40m ./e2e
 
 .PHONY: test-engine
 test-engine: require-go engine ## only the tests of the embedded engine and of what runs on it
