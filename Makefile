@@ -116,7 +116,7 @@ fresh: require-go
 	scripts/fresh.sh
 
 .PHONY: check
-check: fresh lint ocb test ## everything that CI runs
+check: fresh lint ocb test ## the linters, and what CI runs but for fuzzing
 # Nothing is skipped there: without Debian's prometheus packages the tests of the alerts fail.
 check: export STEPTRAIL_TEST_PROMETHEUS ?= required
 
