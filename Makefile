@@ -13,6 +13,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOL := $(GO) tool -modfile=tools/go.mod
 # Everything but the black-box tests, which need the built program and run after.
 UNIT = $(shell $(GO) list ./... | grep -v '/e2e$$')
+# A module of its own, which ./... leaves out.
+PEERBENCH := internal/redact/peerbench
 # Benchmarks run this often, fuzz tests this long.
 BENCH_COUNT ?= 6
 FUZZTIME ?= 10s
@@ -75,13 +77,15 @@ test: vet unit e2e ## everything: formatting, vet, unit tests with the race dete
 
 .PHONY: vet
 vet: require-go
-	@unformatted=$$(gofmt -l $$($(GO) list -f '{{.Dir}}' ./...) | sort -u); \
+	@unformatted=$$(gofmt -l $$($(GO) list -f '{{.Dir}}' ./...) $(PEERBENCH) | sort -u); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	cd $(PEERBENCH) && $(GO) vet ./...
 
 .PHONY: unit
 unit: require-go require-cc try-prometheus engine
 	CGO_ENABLED=1 $(GO) test -race -timeout 15m $(UNIT)
+	cd $(PEERBENCH) && $(GO) test ./...
 
 .PHONY: e2e
 e2e: build try-prometheus ## black-box tests against bin/steptrail
@@ -100,7 +104,7 @@ fuzz-path: require-go engine ## the whole path of a span, from an OTLP body to t
 	$(GO) test -run '^$$' -fuzz '^FuzzReceiveToRow$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./exporter/agentstoreexporter
 
 .PHONY: bench-micro
-bench-micro: require-go ## ns and allocations per operation, BENCH_COUNT runs, medians
+bench-micro: require-go ## ns and allocations per operation, also of the contrib redaction processor, BENCH_COUNT runs, medians
 	scripts/bench-micro.sh $(BENCH_COUNT)
 
 .PHONY: redaction-report
@@ -110,6 +114,7 @@ redaction-report: require-go ## recall and precision of redaction on the labelle
 .PHONY: lint
 lint: require-go ## golangci-lint, built from tools/go.mod
 	$(TOOL) golangci-lint run --timeout 20m
+	cd $(PEERBENCH) && $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint run --timeout 20m
 
 .PHONY: fresh
 fresh: require-go
