@@ -24,6 +24,9 @@ func (s *Server) ListFindings(ctx context.Context, req api.ListFindingsRequestOb
 	if err != nil {
 		return nil, err
 	}
+	if err := s.checkKinds("kind", req.Params.Kind); err != nil {
+		return nil, err
+	}
 	r, err := s.reader(ctx)
 	if err != nil {
 		return nil, err

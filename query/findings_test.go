@@ -109,3 +109,17 @@ func TestAFindingThatMovedAnswersAsWhatItBecame(t *testing.T) {
 	f.problem(t, 404, "/api/v1/findings/{finding_id}", "/api/v1/findings/"+agent.FindingID{}.String())
 	require.Equal(t, "finding_id", f.problem(t, 400, "/api/v1/findings/{finding_id}", "/api/v1/findings/nonsense").Parameter)
 }
+
+func TestAKindThatThereIsNotIsRefused(t *testing.T) {
+	f := start(t, func(o *Options) { o.Kinds = []string{"key.duplicate", "loop.repeat", "outcome.unknown", "rule"} })
+	for _, query := range []string{"", "kind=key.duplicate", "kind=loop.*", "kind=rule.*", "kind=rule.of-an-older-policy"} {
+		f.get(t, "/api/v1/findings", "/api/v1/findings?"+query)
+	}
+	for _, kind := range []string{"key.dupplicate", "lop.*", "key", "rule", ".*", "*", "loop.repeat.*x"} {
+		p := f.problem(t, 400, "/api/v1/findings", "/api/v1/findings?kind="+url.QueryEscape(kind))
+		require.Equal(t, "kind", p.Parameter)
+		require.Contains(t, p.Detail, "key.duplicate, loop.repeat, outcome.unknown, or rule.NAME")
+	}
+	f.get(t, "/api/v1/runs", "/api/v1/runs?finding=loop.repeat")
+	require.Equal(t, "finding", f.problem(t, 400, "/api/v1/runs", "/api/v1/runs?finding=loop.*").Parameter)
+}

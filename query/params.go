@@ -179,6 +179,31 @@ func oneOf[T any](name, s string, parse func(string) (T, bool), values string) (
 	return v, nil
 }
 
+// checkKind refuses a kind of finding that there is not. The names of the
+// policy's own rules are not held against today's policy: findings outlive it.
+func (s *Server) checkKind(name, kind string) error {
+	if kind == "" || len(s.opts.Kinds) == 0 || strings.HasPrefix(kind, "rule.") {
+		return nil
+	}
+	known := slices.DeleteFunc(slices.Clone(s.opts.Kinds), func(k string) bool { return k == "rule" })
+	if slices.Contains(known, kind) {
+		return nil
+	}
+	return badParameter(name, "must be one of %s, or rule.NAME", strings.Join(known, ", "))
+}
+
+// checkKinds takes a whole group beside a single kind.
+func (s *Server) checkKinds(name, kind string) error {
+	group, ok := strings.CutSuffix(kind, ".*")
+	if !ok || group == "" {
+		return s.checkKind(name, kind)
+	}
+	if slices.ContainsFunc(s.opts.Kinds, func(k string) bool { return strings.HasPrefix(k+".", group+".") }) {
+		return nil
+	}
+	return s.checkKind(name, kind)
+}
+
 func runFilter(p api.ListRunsParams) (f RunFilter, err error) {
 	f = RunFilter{
 		Agent: p.Agent, TaskType: p.TaskType, Finding: p.Finding, Tool: p.Tool, Target: p.Target, User: p.User,

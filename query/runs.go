@@ -17,6 +17,9 @@ func (s *Server) ListRuns(ctx context.Context, req api.ListRunsRequestObject) (a
 	if err != nil {
 		return nil, err
 	}
+	if err := s.checkKind("finding", req.Params.Finding); err != nil {
+		return nil, err
+	}
 	r, err := s.reader(ctx)
 	if err != nil {
 		return nil, err

@@ -34,6 +34,9 @@ type Options struct {
 	// Policy says what an unknown outcome asks for, and when it is overdue; nil:
 	// never, and only what the spans carry of it is known.
 	Policy *policy.Policy
+	// Kinds are those of the findings that there can be, the policy's own rules as
+	// rule; a filter by another one is refused. Empty: any is let through.
+	Kinds []string
 	// HostAllowed says whether a request's Host header (with its port) names
 	// this server; nil allows every name.
 	HostAllowed func(host string) bool

@@ -28,9 +28,9 @@ func (f *apiFlags) register(cmd *cobra.Command) {
 
 // answer asks the API and writes its answer, as JSON or as show writes it.
 func (f *apiFlags) answer(cmd *cobra.Command, query url.Values, segments []string, show func(context.Context, *cli.Client, cli.Colours) error) error {
-	client, err := cli.NewClient(f.address)
+	client, err := f.client(cmd)
 	if err != nil {
-		return usageError{command: cmd.CommandPath(), err: err}
+		return err
 	}
 	if !f.json {
 		return show(cmd.Context(), client, colours(cmd))
@@ -39,7 +39,19 @@ func (f *apiFlags) answer(cmd *cobra.Command, query url.Values, segments []strin
 	if err != nil {
 		return err
 	}
-	_, err = cmd.OutOrStdout().Write(append(cli.Escaped(body), '\n'))
+	return writeJSON(cmd, body)
+}
+
+func (f *apiFlags) client(cmd *cobra.Command) (*cli.Client, error) {
+	client, err := cli.NewClient(f.address)
+	if err != nil {
+		return nil, usageError{command: cmd.CommandPath(), err: err}
+	}
+	return client, nil
+}
+
+func writeJSON(cmd *cobra.Command, body []byte) error {
+	_, err := cmd.OutOrStdout().Write(append(cli.Escaped(body), '\n'))
 	return err
 }
 

@@ -33,6 +33,9 @@ func TestExitStatusTellsFailureFromWrongUsage(t *testing.T) {
 		"a config that is wrong is a failure":  {[]string{"validate", "--set", "processors.memory_limiter.limit_percentage=-1"}, exitFailure, "", "limit_percentage"},
 		"an unknown component is named":        {[]string{"validate", "--set", "processors.batch.timeout=1s"}, exitFailure, "", "batch"},
 		"a sweep of no store is a failure":     {[]string{"sweep", "--from", "2026-05-01T00:00:00Z"}, exitFailure, "", "no data is stored in"},
+		"a settlement needs a way":             {[]string{"unknowns", "settle", "0f", "--actor", "ann"}, exitUsage, "", "--result must be applied or not_applied"},
+		"a settlement needs an actor":          {[]string{"unknowns", "settle", "0f", "--result", "applied"}, exitUsage, "", "--actor must say who"},
+		"a settlement needs an id":             {[]string{"unknowns", "settle"}, exitUsage, "", "want one id"},
 		"an unknown feature gate is a failure": {[]string{"featuregate", "no.such.gate"}, exitFailure, "", "no.such.gate"},
 	} {
 		t.Run(name, func(t *testing.T) {

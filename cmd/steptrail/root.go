@@ -23,7 +23,8 @@ Exit status: 0 on success and after a clean shutdown, 1 on failure, 2 on wrong u
 		Example: `  steptrail serve
   steptrail runs
   steptrail run RUN_ID
-  steptrail findings --status open`,
+  steptrail findings --status open
+  steptrail unknowns --status open`,
 		Version: version,
 		// How many letters a mistyped subcommand may be off to get a suggestion.
 		SuggestionsMinimumDistance: 2,
@@ -54,6 +55,7 @@ Exit status: 0 on success and after a clean shutdown, 1 on failure, 2 on wrong u
 		newRunsCommand(),
 		newRunCommand(),
 		newFindingsCommand(),
+		newUnknownsCommand(),
 		newPolicyCommand(),
 		newMigrateCommand(),
 		newSweepCommand(),

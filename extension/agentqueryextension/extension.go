@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/steptrail/steptrail/extension/agentstorageextension"
+	"github.com/steptrail/steptrail/internal/detect"
 	"github.com/steptrail/steptrail/internal/policy"
 	"github.com/steptrail/steptrail/internal/policyfile"
 	"github.com/steptrail/steptrail/query"
@@ -73,7 +74,7 @@ func (s *server) Start(ctx context.Context, host component.Host) error {
 		return err
 	}
 	handler, err := query.New(query.Options{
-		Reader: s.reader, Ready: s.ready, Timing: timing(s.policy), Policy: s.policy, HostAllowed: s.cfg.hostAllowed(),
+		Reader: s.reader, Ready: s.ready, Timing: timing(s.policy), Policy: s.policy, Kinds: detect.Kinds(), HostAllowed: s.cfg.hostAllowed(),
 		RequestTimeout: s.cfg.RequestTimeout, HistoryTimeout: s.cfg.HistoryTimeout, MaxRequests: s.cfg.MaxRequests,
 		Registry: prometheus.NewRegistry(), Now: s.now, Log: s.set.Logger,
 	})
@@ -106,6 +107,7 @@ func (s *server) Start(ctx context.Context, host component.Host) error {
 // Ready is called by the collector when the pipelines have started.
 func (s *server) Ready() error {
 	s.pipelines.Store(true)
+	s.set.Logger.Info("Steptrail is up: spans are taken in, and the query API answers", zap.Stringer("endpoint", s.listener.Addr()))
 	return nil
 }
 

@@ -63,6 +63,11 @@ func TestNothingFromASpanReachesTheTerminalRaw(t *testing.T) {
 		require.NoError(t, WriteRun(&out, colours, h))
 		require.NoError(t, WriteRuns(&out, colours, runs))
 		require.NoError(t, WriteFindings(&out, colours, api.FindingList{Findings: h.Findings, NextCursor: evil}))
+		require.NoError(t, WriteUnknowns(&out, colours, api.UnknownList{NextCursor: evil, Unknowns: []api.Unknown{{
+			ID: evil, RunID: evil, Tool: evil, Target: evil, Key: evil,
+			Next:    &api.UnknownNext{Action: api.UnknownNextActionReconcile, ReconcileWith: []string{evil}},
+			Settled: &api.Settled{By: api.SettledByResolution, Actor: evil, Note: evil},
+		}}}))
 		text := out.String()
 		for _, mark := range []string{"\x1b]", "\r", "\u202e", "\x00", "\u2028", "\x9b", "\x07"} {
 			require.NotContains(t, text, mark)

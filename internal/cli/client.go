@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,11 @@ func NewClient(address string) (*Client, error) {
 // Raw gives the body of an answer as the server wrote it. The path's segments
 // are escaped here, so that ids may hold any character.
 func (c *Client) Raw(ctx context.Context, query url.Values, segments ...string) ([]byte, error) {
+	return c.ask(ctx, http.MethodGet, query, nil, segments)
+}
+
+// ask sends body as JSON, unless it is nil.
+func (c *Client) ask(ctx context.Context, method string, query url.Values, body any, segments []string) ([]byte, error) {
 	var u strings.Builder
 	u.WriteString(strings.TrimSuffix(c.base.String(), "/") + "/api/v1")
 	for _, s := range segments {
@@ -50,23 +56,34 @@ func (c *Client) Raw(ctx context.Context, query url.Values, segments ...string) 
 	if len(query) > 0 {
 		u.WriteString("?" + query.Encode())
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	var sent io.Reader = http.NoBody
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		sent = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), sent)
 	if err != nil {
 		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.unreachable(err)
 	}
 	defer func() { _ = resp.Body.Close() }() // only read
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	got, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return nil, fmt.Errorf("read the answer of %s: %w", c.base.Host, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, problemOf(resp.StatusCode, body)
+		return nil, problemOf(resp.StatusCode, got)
 	}
-	return body, nil
+	return got, nil
 }
 
 func (c *Client) unreachable(err error) error {
@@ -90,13 +107,18 @@ func problemOf(status int, body []byte) error {
 
 // get decodes an answer.
 func get[T any](ctx context.Context, c *Client, query url.Values, segments ...string) (T, error) {
-	var v T
 	body, err := c.Raw(ctx, query, segments...)
 	if err != nil {
-		return v, err
+		var none T
+		return none, err
 	}
+	return Decode[T](body)
+}
+
+// Decode reads an answer that Raw or Settle gave.
+func Decode[T any](body []byte) (v T, err error) {
 	if err := json.Unmarshal(body, &v); err != nil {
-		return v, fmt.Errorf("the answer of %s is not what this version expects: %w", c.base.Host, err)
+		return v, fmt.Errorf("the answer is not what this version expects: %w", err)
 	}
 	return v, nil
 }
@@ -114,4 +136,15 @@ func (c *Client) History(ctx context.Context, runID string) (api.History, error)
 // Findings lists findings, newest first.
 func (c *Client) Findings(ctx context.Context, query url.Values) (api.FindingList, error) {
 	return get[api.FindingList](ctx, c, query, "findings")
+}
+
+// Unknowns lists unknown outcomes, open ones first, oldest first.
+func (c *Client) Unknowns(ctx context.Context, query url.Values) (api.UnknownList, error) {
+	return get[api.UnknownList](ctx, c, query, "unknowns")
+}
+
+// Settle says how the unknown outcome under a finding's id ended, and gives the
+// answer's body.
+func (c *Client) Settle(ctx context.Context, findingID string, said *api.Resolution) ([]byte, error) {
+	return c.ask(ctx, http.MethodPost, nil, said, []string{"unknowns", findingID, "resolution"})
 }
