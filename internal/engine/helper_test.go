@@ -22,6 +22,9 @@ import (
 
 type engineConfig = engine.Config
 
+// limit is how long a test waits for what comes in a moment on a machine that has time for it.
+const limit = 2 * time.Minute
+
 func TestMain(m *testing.M) {
 	if code, child := engine.ChildMain(); child {
 		os.Exit(code)

@@ -96,7 +96,7 @@ func TestRandomBytesAreStoredToTheLast(t *testing.T) {
 // started.
 func TestDropSyncReturnsInAFreshDirectory(t *testing.T) {
 	e := enginetest.StartOwn(t, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	conn := e.Conn()
 	require.NoError(t, conn.Exec(ctx, "CREATE TABLE t (a Int8) ENGINE = MergeTree ORDER BY a"))
@@ -115,7 +115,7 @@ func TestKillIsAsynchronousOnly(t *testing.T) {
 		var n uint64
 		failed <- e.Conn().QueryRow(context.WithoutCancel(t.Context()), victim).Scan(&n)
 	}()
-	for deadline := time.After(20 * time.Second); ; {
+	for deadline := time.After(limit); ; {
 		query(t, e, "KILL QUERY WHERE query = '"+victim+"' ASYNC")
 		select {
 		case err := <-failed:

@@ -50,6 +50,12 @@ var shared struct {
 	err    error // of a start that failed; it is not tried again
 }
 
+// How long a start and an end may take on a machine that is busy with other things.
+const (
+	startLimit    = 5 * time.Minute
+	shutdownLimit = 2 * time.Minute
+)
+
 // Start gives t a fresh database on the shared engine, or skips t, or fails it,
 // as the mode says. Tests may run in parallel.
 func Start(t testing.TB) *Engine {
@@ -70,7 +76,7 @@ func StartOwn(t testing.TB, change func(*engine.Config)) *Engine {
 		t.Fatalf("start the engine: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), shutdownLimit)
 		defer cancel()
 		if err := e.Shutdown(ctx); err != nil {
 			t.Errorf("shut the engine down: %v", err)
@@ -94,7 +100,7 @@ func Config(t testing.TB) engine.Config {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return engine.Config{DataDir: dir, LibraryPath: library, Executable: host, Logger: testLogger()}
+	return engine.Config{DataDir: dir, LibraryPath: library, Executable: host, StartTimeout: startLimit, Logger: testLogger()}
 }
 
 // Library is the path of libchdb.so. It skips or fails t where there is none.
@@ -150,11 +156,12 @@ func startShared(library string) (*engine.Engine, error) {
 		return nil, err
 	}
 	return engine.Start(context.Background(), engine.Config{
-		DataDir:     dir,
-		Temporary:   true, // also where the test binary is killed
-		LibraryPath: library,
-		Executable:  host,
-		Logger:      testLogger(),
+		DataDir:      dir,
+		Temporary:    true, // also where the test binary is killed
+		LibraryPath:  library,
+		Executable:   host,
+		StartTimeout: startLimit,
+		Logger:       testLogger(),
 	})
 }
 
@@ -186,7 +193,7 @@ func mustExec(t testing.TB, e *engine.Engine, statement string) {
 func tryExec(e *engine.Engine, statement string) error {
 	db := clickhouse.OpenDB(e.Options(""))
 	defer func() { _ = db.Close() }()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
 	defer cancel()
 	_, err := db.ExecContext(ctx, statement)
 	return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"go.uber.org/goleak"
 )
@@ -37,7 +36,7 @@ func Stop() error {
 	if shared.engine == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
 	defer cancel()
 	err := shared.engine.Shutdown(ctx)
 	shared.engine = nil
