@@ -83,7 +83,7 @@ func (s *server) Start(ctx context.Context, host component.Host) error {
 	}
 	var lc net.ListenConfig
 	if s.listener, err = lc.Listen(ctx, "tcp", s.cfg.Endpoint); err != nil {
-		return fmt.Errorf("listen on %s: %w", s.cfg.Endpoint, err)
+		return fmt.Errorf("endpoint of the query API: %w", err) // names the address
 	}
 	// A name such as localhost may have been pointed elsewhere.
 	if a, ok := s.listener.Addr().(*net.TCPAddr); !s.cfg.Insecure && (!ok || !a.IP.IsLoopback()) {
