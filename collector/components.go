@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/healthcheckextension"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/debugexporter"
@@ -25,6 +24,7 @@ import (
 	"github.com/steptrail/steptrail/extension/agentanalyzerextension"
 	"github.com/steptrail/steptrail/extension/agentqueryextension"
 	"github.com/steptrail/steptrail/extension/agentstorageextension"
+	"github.com/steptrail/steptrail/extension/filestorageextension"
 	"github.com/steptrail/steptrail/extension/otlpguardextension"
 	"github.com/steptrail/steptrail/processor/agentstepprocessor"
 )
@@ -74,9 +74,9 @@ func extensions() []entry[extension.Factory] {
 		{ours + "extension/agentstorageextension", agentstorageextension.NewFactory()},
 		{ours + "extension/agentanalyzerextension", agentanalyzerextension.NewFactory()},
 		{ours + "extension/agentqueryextension", agentqueryextension.NewFactory()},
+		{ours + "extension/filestorageextension", filestorageextension.NewFactory()},
 		{ours + "extension/otlpguardextension", otlpguardextension.NewFactory()},
 		{contrib + "extension/healthcheckextension", healthcheckextension.NewFactory()},
-		{contrib + "extension/storage/filestorage", filestorage.NewFactory()},
 	}
 }
 

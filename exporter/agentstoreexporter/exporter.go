@@ -27,6 +27,10 @@ type storeExporter struct {
 	readers sync.Pool // of *canon.Reader
 	storage agentstorageextension.Storage
 	warned  sync.Once // about items that no processor annotated
+
+	forget func() (gone func() bool) // nil: the queue is not on disk, or cannot forget
+	stop   context.CancelFunc        // ends watch
+	done   sync.WaitGroup            // of watch
 }
 
 func newExporter(set exporter.Settings, cfg *Config) (*storeExporter, error) {
@@ -50,10 +54,17 @@ func (e *storeExporter) start(ctx context.Context, host component.Host) error {
 	if q := e.cfg.Queue.Get(); q != nil && q.StorageID == nil && !q.WaitForResult {
 		e.logger.Warn("sending_queue has no storage: what is acknowledged and not yet stored is lost if the process is killed")
 	}
+	e.watchErasures(ctx, host)
 	return nil
 }
 
-func (e *storeExporter) shutdown(context.Context) error { return nil }
+func (e *storeExporter) shutdown(context.Context) error {
+	if e.stop != nil {
+		e.stop()
+		e.done.Wait()
+	}
+	return nil
+}
 
 // newRequest gives an empty request. Once the store is there its batches leave
 // out what is stored already.
@@ -90,6 +101,7 @@ func (e *storeExporter) traces(ctx context.Context, td ptrace.Traces) (xexporter
 		}
 	}
 	e.unannotated(ctx, missing)
+	e.erase(req)
 	return req, nil
 }
 
@@ -120,6 +132,7 @@ func (e *storeExporter) logs(ctx context.Context, ld plog.Logs) (xexporterhelper
 		}
 	}
 	e.unannotated(ctx, missing)
+	e.erase(req)
 	return req, nil
 }
 
@@ -150,6 +163,9 @@ func (e *storeExporter) push(ctx context.Context, req xexporterhelper.Request) e
 	e.metrics.duration.Record(ctx, time.Since(begin).Seconds())
 	switch {
 	case err == nil:
+		if r.batch.Late() && e.forget != nil {
+			e.forget() // content of erased units has passed the queue
+		}
 		e.metrics.inserts.Add(ctx, 1, resultOK)
 		e.metrics.spans.Add(ctx, int64(r.batch.Spans()))
 		e.metrics.messages.Add(ctx, int64(r.batch.Logs()))

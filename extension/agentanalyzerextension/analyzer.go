@@ -62,10 +62,11 @@ func (a *analyzer) Start(ctx context.Context, host component.Host) error {
 		return err
 	}
 	a.metrics.start(ctx, time.Now())
+	forget := forgetOf(host.GetExtensions())
 	ctx, a.stop = context.WithCancel(context.WithoutCancel(ctx))
 	a.done.Go(func() { a.run(ctx, storage) })                       // ends in Shutdown
 	a.done.Go(func() { a.metrics.open.watch(ctx, storage, a.log) }) // likewise
-	a.done.Go(func() { a.keep(ctx, storage) })                      // likewise
+	a.done.Go(func() { a.keep(ctx, storage, forget) })              // likewise
 	return nil
 }
 

@@ -3,8 +3,10 @@ package agentanalyzerextension
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"go.opentelemetry.io/collector/component"
 	"go.uber.org/zap"
 
 	"github.com/steptrail/steptrail/extension/agentstorageextension"
@@ -17,9 +19,35 @@ import (
 // sweep intervals as often as those.
 const keepEvery = 2 * time.Second
 
+// forgetter is a storage of queues that can forget.
+type forgetter interface {
+	Forget() (gone func() bool)
+}
+
+// forgetOf asks every storage among the extensions that can forget; nil if there
+// is none.
+func forgetOf(extensions map[component.ID]component.Component) custody.Forget {
+	var all []forgetter
+	for _, e := range extensions {
+		if f, ok := e.(forgetter); ok {
+			all = append(all, f)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return func() func() bool {
+		gone := make([]func() bool, len(all))
+		for i, f := range all {
+			gone[i] = f.Forget()
+		}
+		return func() bool { return !slices.ContainsFunc(gone, func(g func() bool) bool { return !g() }) }
+	}
+}
+
 // keep works through holds and erasures until the context ends. It has a sweeper
 // of its own for runs whose rows an erasure wrote anew.
-func (a *analyzer) keep(ctx context.Context, storage agentstorageextension.Storage) {
+func (a *analyzer) keep(ctx context.Context, storage agentstorageextension.Storage, forget custody.Forget) {
 	tick := time.NewTicker(max(a.cfg.Interval, keepEvery))
 	defer tick.Stop()
 	var keeper *custody.Keeper
@@ -39,7 +67,7 @@ func (a *analyzer) keep(ctx context.Context, storage agentstorageextension.Stora
 				_, err := sweeper.Units(ctx, units, now)
 				return err
 			}
-			keeper = custody.New(st, judge, &a.judging)
+			keeper = custody.New(st, judge, &a.judging, forget)
 		}
 		bounded, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
 		stats, err := keeper.Tick(bounded, time.Now())

@@ -53,12 +53,13 @@ var arrows = map[string][]string{
 		"internal/agent", "internal/custody", "internal/detect", "internal/policy", "internal/policyfile", "internal/store", "internal/sweep",
 		"internal/label", "internal/meter", "extension/agentstorageextension",
 	},
-	"extension/otlpguardextension": {"internal/meter"},
+	"extension/filestorageextension": {"internal/meter"},
+	"extension/otlpguardextension":   {"internal/meter"},
 
 	// The distribution and the program.
 	"collector": {
 		"processor/agentstepprocessor", "exporter/agentstoreexporter", "extension/agentstorageextension",
-		"extension/agentqueryextension", "extension/agentanalyzerextension", "extension/otlpguardextension",
+		"extension/agentqueryextension", "extension/agentanalyzerextension", "extension/filestorageextension", "extension/otlpguardextension",
 		"collector/config", "collector/listenguard",
 	},
 	"collector/config":      {},

@@ -178,19 +178,29 @@ func (k *Keeper) eraseChunk(ctx context.Context, e *agent.Erasure, of []agent.Un
 	return k.judge(ctx, ids, now)
 }
 
-// finish waits until the parts that were written anew are gone from the disk.
+// finish waits until the parts that were replaced are gone from the disk, and
+// the queues' files are written anew.
 func (k *Keeper) finish(ctx context.Context, e *agent.Erasure, now time.Time) error {
-	until, ok := k.cleared[e.ID]
-	if !ok {
-		var err error
-		if until, err = k.store.ServerTime(ctx); err != nil {
+	w := k.cleared[e.ID]
+	switch {
+	case w == nil:
+		until, err := k.store.ServerTime(ctx)
+		if err != nil {
 			return err
 		}
-		k.cleared[e.ID] = until
+		w = &clearing{until: until}
+		k.cleared[e.ID] = w
+	case w.queued == nil && k.forget != nil:
+		// With the second look: a request that was being read when the units were
+		// noted is in the queue by now, others are erased before they get there.
+		w.queued = k.forget()
 	}
-	gone, err := k.store.PartsGone(ctx, until)
+	gone, err := k.store.PartsGone(ctx, w.until)
 	if err != nil || !gone {
 		return err
+	}
+	if k.forget != nil && (w.queued == nil || !w.queued()) {
+		return nil
 	}
 	delete(k.cleared, e.ID)
 	e.Done = now.UnixNano()

@@ -157,6 +157,17 @@ func TestAFullErasureLeavesNoRow(t *testing.T) {
 	require.Zero(t, b.count("steps", "unit = 'run-1'"))
 }
 
+// unaware does something as a process that has not read yet what was erased.
+func (b *bench) unaware(do func()) {
+	b.t.Helper()
+	b.engine.Exec("CREATE TABLE erased_aside ENGINE = Memory AS SELECT * FROM erased_units")
+	b.engine.Exec("TRUNCATE TABLE erased_units")
+	b.reopen()
+	do()
+	b.engine.Exec("INSERT INTO erased_units SELECT * FROM erased_aside")
+	b.engine.Exec("DROP TABLE erased_aside")
+}
+
 func TestLateSpansOfAnErasedRunAreErased(t *testing.T) {
 	b := newBench(t, enginetest.Start(t))
 	b.fill("run-1")
@@ -166,7 +177,7 @@ func TestLateSpansOfAnErasedRunAreErased(t *testing.T) {
 
 	// A collector that does not know yet stores them as they are: the next look
 	// takes them.
-	b.insert(told("run-1", 7))
+	b.unaware(func() { b.insert(told("run-1", 7)) })
 	b.sweep()
 	require.NotEmpty(t, b.holding(canary))
 	b.restart()
@@ -218,4 +229,36 @@ func TestErasingWhatIsNotThereIsDoneAndCertifiesNothing(t *testing.T) {
 	require.Empty(t, done.Removed)
 	require.Zero(t, done.Runs)
 	require.Equal(t, 1, b.count("messages", "1"))
+}
+
+func TestAnErasureIsNotDoneBeforeTheQueuesHaveForgotten(t *testing.T) {
+	b := newBench(t, enginetest.Start(t))
+	b.fill("run-1")
+	asked, forgotten := 0, false
+	b.forget = func() func() bool {
+		asked++
+		return func() bool { return forgotten }
+	}
+	b.restart()
+	id := b.request(agent.Selector{Scope: agent.ScopeRun, Subject: "run-1"}, false)
+	b.tick()
+	require.Zero(t, asked, "a request may be on its way into the queue")
+	clear := func() bool {
+		b.tick()
+		for _, t := range b.tables() {
+			b.engine.Exec("ALTER TABLE " + t + " MODIFY SETTING old_parts_lifetime = 1")
+		}
+		return b.count("system.parts", "database = currentDatabase() AND NOT active AND rows > 0") == 0
+	}
+	require.Eventually(t, clear, 2*time.Minute, 500*time.Millisecond)
+	b.tick()
+	require.Equal(t, 1, asked)
+	require.Equal(t, agent.ErasureErased, b.erasureOf(id).Event)
+	b.restart()
+	b.tick()
+	b.tick()
+	require.Equal(t, 2, asked, "another process asks its own")
+	require.Equal(t, agent.ErasureErased, b.erasureOf(id).Event)
+	forgotten = true
+	b.settle(id)
 }

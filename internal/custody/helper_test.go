@@ -35,18 +35,26 @@ type bench struct {
 	*store.Store
 	sweeper *sweep.Sweeper
 	keeper  *Keeper
+	forget  Forget        // of the keeper
 	clock   time.Duration // how far the keeper's clock is ahead
 }
 
 func newBench(t *testing.T, e *enginetest.Engine) *bench {
 	t.Helper()
-	st, err := store.Open(t.Context(), e.Options(), store.Config{Database: e.Database})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, st.Close()) })
-	require.NoError(t, st.Migrate(t.Context()))
-	b := &bench{t: t, engine: e, Store: st}
-	b.restart()
+	b := &bench{t: t, engine: e}
+	b.reopen()
+	require.NoError(t, b.Migrate(t.Context()))
 	return b
+}
+
+// reopen is another process.
+func (b *bench) reopen() {
+	b.t.Helper()
+	st, err := store.Open(b.t.Context(), b.engine.Options(), store.Config{Database: b.engine.Database})
+	require.NoError(b.t, err)
+	b.t.Cleanup(func() { require.NoError(b.t, st.Close()) })
+	b.Store = st
+	b.restart()
 }
 
 // restart forgets all that a process has in memory but the store's client.
@@ -58,7 +66,7 @@ func (b *bench) restart() {
 	b.keeper = New(b.Store, func(ctx context.Context, units []agent.UnitID, now time.Time) error {
 		_, err := b.sweeper.Units(ctx, units, now)
 		return err
-	}, &sync.Mutex{})
+	}, &sync.Mutex{}, b.forget)
 }
 
 // sweep judges all that is stored, as if it were quiet.

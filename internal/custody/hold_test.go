@@ -244,3 +244,38 @@ func TestNothingIsErasedWhileAHoldCannotBeLookedUp(t *testing.T) {
 	b.tick()
 	require.Zero(t, b.count("steps", "run_id = 'run-1'"))
 }
+
+func TestLateSpansOfAHeldRunAreKeptWhileItsErasureWaits(t *testing.T) {
+	b := newBench(t, enginetest.Start(t))
+	b.insert(span("run-1", 1, nil), span("run-2", 1, nil))
+	b.sweep()
+	h := b.place(agent.Selector{Scope: agent.ScopeRun, Subject: "run-1"})
+	b.tick()
+	id := b.request(agent.Selector{Scope: agent.ScopeRun, Subject: "run-1"}, false)
+	b.request(agent.Selector{Scope: agent.ScopeRun, Subject: "run-2"}, false)
+	require.Equal(t, 1, b.tick().Waiting)
+
+	arrive := func(n byte) {
+		batch := b.NewBatch()
+		for _, run := range []string{"run-1", "run-2"} {
+			st := span(run, n, nil)
+			batch.AddSpan(st, []agent.Body{bodyOf("late "+run+fmt.Sprint(n), st)}, nil)
+		}
+		b.EraseKnown(batch)
+		require.NoError(t, b.Insert(t.Context(), batch))
+	}
+	arrive(2)  // this process has erased run-2
+	b.reopen() // one that reads it in the store
+	arrive(3)
+	require.Equal(t, 2, b.count("messages", "startsWith(body, 'late run-1')"))
+	require.Equal(t, 2, b.count("steps", "unit = 'run-1' AND span_id != unhex('0000000000000001') AND target = 'account/run-1' AND expires_at < '2100-01-01'"))
+	require.Zero(t, b.count("messages", "startsWith(body, 'late run-2')"))
+	require.Equal(t, 3, b.count("steps FINAL", "unit = 'run-2' AND erased"))
+
+	b.release(h.ID)
+	b.tick()
+	b.tick()
+	require.Equal(t, agent.ErasureErased, b.erasureOf(id).Event)
+	require.Zero(t, b.count("messages", "1"))
+	require.Zero(t, b.count("steps", "NOT erased"))
+}

@@ -32,17 +32,31 @@ type Keeper struct {
 	// sweep of this process writes down what it read before.
 	judging sync.Locker
 
+	forget Forget
+
 	looked  map[agent.JobID]time.Time       // until when a hold's new runs were looked for
 	late    time.Time                       // until when late rows of erased units were looked for
 	erased  map[agent.JobID]map[string]bool // units that were erased in this process
-	cleared map[agent.JobID]int64           // server's time after an erasure's parts were written anew
+	cleared map[agent.JobID]*clearing       // erasures whose rows were written anew
 }
 
+// clearing is what an erasure waits for after its rows were written anew.
+type clearing struct {
+	until  int64       // server's time then, Unix seconds
+	queued func() bool // whether the queues have forgotten; nil: not asked yet
+}
+
+// Forget asks the queues of this process to keep nothing in their files of what
+// came until now. The function that it gives reports whether that is so: all of
+// it was stored, and the files were written anew since.
+type Forget func() (gone func() bool)
+
 // New makes a keeper. judging may be shared with a sweeper of the same process.
-func New(st *store.Store, judge Judge, judging sync.Locker) *Keeper {
+// forget is nil where no queue of this process is on disk.
+func New(st *store.Store, judge Judge, judging sync.Locker, forget Forget) *Keeper {
 	return &Keeper{
-		store: st, judge: judge, judging: judging,
-		looked: map[agent.JobID]time.Time{}, erased: map[agent.JobID]map[string]bool{}, cleared: map[agent.JobID]int64{},
+		store: st, judge: judge, judging: judging, forget: forget,
+		looked: map[agent.JobID]time.Time{}, erased: map[agent.JobID]map[string]bool{}, cleared: map[agent.JobID]*clearing{},
 	}
 }
 

@@ -14,10 +14,11 @@ import (
 // erasedUnits remembers which units were erased, so that what arrives for them
 // later is erased before it is stored. It is read again when it is older than
 // erasedAge; what slips through before that the next look at the erasure takes.
-// It is safe for concurrent use.
+// What a hold keeps is none of them while it does. It is safe for concurrent use.
 type erasedUnits struct {
 	mu    sync.Mutex
-	units map[agent.UnitID]bool // true: nothing at all is kept
+	all   map[agent.UnitID]bool // that erasures cover; true: nothing at all is kept
+	units map[agent.UnitID]bool // those among them that no hold keeps; never changed, but replaced
 	read  time.Time
 	since int64
 }
@@ -50,27 +51,67 @@ func (e *erasedUnits) get(ctx context.Context, s *Store) (map[agent.UnitID]bool,
 	if err != nil {
 		return nil, fmt.Errorf("erased units: %w", err)
 	}
-	e.add(fresh)
+	if e.all == nil {
+		e.all = map[agent.UnitID]bool{}
+	}
+	for id, full := range fresh {
+		e.all[id] = e.all[id] || full
+	}
+	var kept map[agent.UnitID]bool
+	if len(e.all) > 0 {
+		if kept, err = s.erasedKept(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if len(e.units) != len(e.all)-len(kept) || len(fresh) > 0 || len(kept) > 0 {
+		e.units = maps.Clone(e.all)
+		maps.DeleteFunc(e.units, func(id agent.UnitID, _ bool) bool { return kept[id] })
+	}
 	e.read, e.since = now, now.Add(-erasedOverlap).UnixNano()
 	return e.units, nil
 }
 
-// add notes units in a map of its own, if there are new ones.
-func (e *erasedUnits) add(fresh map[agent.UnitID]bool) {
-	news := false
-	for id, full := range fresh {
-		had, known := e.units[id]
-		news = news || !known || full && !had
+// erasedKept gives the units that an erasure covers and a hold keeps.
+func (s *Store) erasedKept(ctx context.Context) (map[agent.UnitID]bool, error) {
+	var set column.Set
+	tenant := column.Add(&set, "tenant", column.NewDict())
+	unit := column.Add(&set, "unit", column.NewString())
+	out := map[agent.UnitID]bool{}
+	err := s.wire.query(ctx, string(sqlErasedKept), nil, &set, func() error {
+		for i := range set.Rows() {
+			out[agent.UnitID{Tenant: tenant.Row(i), Unit: unit.Row(i)}] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("erased units that are held: %w", err)
 	}
-	if !news {
-		return
+	return out, nil
+}
+
+// known gives the erased units without asking the store.
+func (e *erasedUnits) known() map[agent.UnitID]bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.units
+}
+
+// note notes units that this process erases.
+func (e *erasedUnits) note(tenant string, names []string, full bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.all == nil {
+		e.all = map[agent.UnitID]bool{}
 	}
-	all := make(map[agent.UnitID]bool, len(e.units)+len(fresh))
-	maps.Copy(all, e.units)
-	for id, full := range fresh {
-		all[id] = all[id] || full
+	e.units = maps.Clone(e.units)
+	if e.units == nil {
+		e.units = map[agent.UnitID]bool{}
 	}
-	e.units = all
+	for _, name := range names {
+		id := agent.UnitID{Tenant: tenant, Unit: name}
+		e.all[id] = e.all[id] || full
+		e.units[id] = e.all[id]
+	}
 }
 
 // eraseArrivals takes content and identifying fields out of the batch where it
@@ -83,23 +124,49 @@ func (s *Store) eraseArrivals(ctx context.Context, b *Batch) error {
 	if err != nil || len(erased) == 0 {
 		return err
 	}
-	b.erase(erased)
+	b.late = b.erase(erased) || b.late
 	return nil
 }
 
-// erase replaces the rows of erased units by what stays of them.
-func (b *Batch) erase(erased map[agent.UnitID]bool) {
+// EraseKnown takes content and identifying fields out of the batch where it is
+// for units of which this process knows that they were erased. It asks nobody:
+// Insert does.
+func (s *Store) EraseKnown(b *Batch) {
+	if erased := s.erased.known(); len(erased) > 0 {
+		b.erase(erased)
+	}
+}
+
+// ErasedUnits gives the number of units that erasures cover, of all tenants.
+func (s *Store) ErasedUnits(ctx context.Context) (int, error) {
+	_, err := s.erased.get(ctx, s)
+	s.erased.mu.Lock()
+	defer s.erased.mu.Unlock()
+	return len(s.erased.all), err
+}
+
+// Late reports whether Insert has found content of erased units in the batch,
+// and left it out: it has passed whatever the batch came through.
+func (b *Batch) Late() bool { return b.late }
+
+// erase replaces the rows of erased units by what stays of them, and reports
+// whether there were any.
+func (b *Batch) erase(erased map[agent.UnitID]bool) bool {
 	hit := false
 	for i := range b.steps.Rows() {
-		_, ok := erased[agent.UnitID{Tenant: b.steps.tenant.Row(i), Unit: b.steps.unit.Row(i)}]
-		hit = hit || ok
+		full, ok := erased[agent.UnitID{Tenant: b.steps.tenant.Row(i), Unit: b.steps.unit.Row(i)}]
+		hit = hit || ok && (full || !b.steps.erased.Row(i))
 	}
 	for i := range b.logs.Rows() {
-		_, ok := erased[agent.UnitID{Tenant: b.logs.tenant.Row(i), Unit: b.logs.unit.Row(i)}]
+		full, ok := erased[agent.UnitID{Tenant: b.logs.tenant.Row(i), Unit: b.logs.unit.Row(i)}]
+		hit = hit || ok && (full || !b.logs.erased.Row(i))
+	}
+	for i := range b.findings.Rows() {
+		_, ok := erased[agent.UnitID{Tenant: b.findings.tenant.Row(i), Unit: b.findings.run.Row(i)}]
 		hit = hit || ok
 	}
 	if !hit {
-		return
+		return false
 	}
 	out, sc := newBatch(nil), newScrubber()
 	out.id = b.id
@@ -118,17 +185,21 @@ func (b *Batch) erase(erased map[agent.UnitID]bool) {
 		}
 		from = to
 	}
-	out.stored = b.stored
+	out.stored, out.late = b.stored, b.late
 	*b = *out
+	return true
 }
 
-// unitOf is the unit that an item belongs to.
+// unitOf is the unit that an item belongs to; of a late finding that of its run.
 func (b *Batch) unitOf(from, to ends) (agent.UnitID, bool) {
 	if i := int(from[tableSteps]); i < int(to[tableSteps]) {
 		return agent.UnitID{Tenant: b.steps.tenant.Row(i), Unit: b.steps.unit.Row(i)}, true
 	}
 	if i := int(from[tableLogs]); i < int(to[tableLogs]) {
 		return agent.UnitID{Tenant: b.logs.tenant.Row(i), Unit: b.logs.unit.Row(i)}, true
+	}
+	if i := int(from[tableFindings]); i < int(to[tableFindings]) {
+		return agent.UnitID{Tenant: b.findings.tenant.Row(i), Unit: b.findings.run.Row(i)}, true
 	}
 	return agent.UnitID{}, false
 }

@@ -49,6 +49,7 @@ type Batch struct {
 	noted    traceKey    // of the span added last that has an explicit unit
 	notedRow int         // its row of steps
 
+	late bool                 // an insert has left content of erased units out
 	id   string               // deduplication token, given by the first insert
 	done [tableCount + 1]bool // tables that were inserted, with run_changes last
 }
@@ -207,7 +208,7 @@ func (b *Batch) Reset() {
 	b.items = b.items[:0]
 	clear(b.seen)
 	b.noted = traceKey{}
-	b.id = ""
+	b.late, b.id = false, ""
 	b.done = [tableCount + 1]bool{}
 }
 

@@ -91,6 +91,7 @@ func (s *Store) NeedsErasing(ctx context.Context, tenant string, units, runs []s
 // are gone afterwards: the units have to be judged again.
 func (s *Store) Erase(ctx context.Context, tenant string, id agent.JobID, units, runs []string, full bool, at int64) error {
 	units, runs = dedup(units), dedup(runs)
+	s.erased.note(tenant, units, full) // what arrives from here on is erased first
 	// Derived rows of what was erased before are derived anew with it, and are no
 	// line of a certificate.
 	needs, err := s.NeedsErasing(ctx, tenant, units, runs, full)

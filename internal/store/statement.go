@@ -92,6 +92,7 @@ var (
 	sqlErasures       = load("erasures")
 	sqlErasedChanged  = load("erased_changed")
 	sqlErasedUnits    = load("erased_units")
+	sqlErasedKept     = load("erased_kept")
 	sqlRemovals       = load("removals")
 	sqlRowsOfNames    = load("rows_of_names")
 	sqlToErase        = load("to_erase")

@@ -1,0 +1,29 @@
+package filestorageextension
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/extension"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+)
+
+// NewFactory makes the factory of the extension: type and options are those of
+// upstream.
+func NewFactory() extension.Factory {
+	upstream := filestorage.NewFactory()
+	create := func(ctx context.Context, set extension.Settings, cfg component.Config) (extension.Extension, error) {
+		made, err := upstream.Create(ctx, set, cfg)
+		if err != nil {
+			return nil, err
+		}
+		inner, ok := made.(storage.Extension)
+		if !ok {
+			return nil, fmt.Errorf("BUG: upstream's %s is no storage", upstream.Type())
+		}
+		return newFiles(set, inner, cfg.(*filestorage.Config)) //nolint:forcetypeassert // upstream has read it as one
+	}
+	return extension.NewFactory(upstream.Type(), upstream.CreateDefaultConfig, create, upstream.Stability())
+}
