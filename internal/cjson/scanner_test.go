@@ -3,6 +3,7 @@ package cjson
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -102,4 +103,24 @@ func readMessages(text string, buf []byte) []byte {
 		}
 	}
 	return buf
+}
+
+func TestAppendDecodedTakesAnyText(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                               "",
+		`\`:                              `\`,
+		`1234567\`:                       `1234567\`,
+		`\u`:                             "\ufffd",
+		`\q`:                             "q",
+		`12345678\"abcdefg\\hijklmnop\/`: `12345678"abcdefg\hijklmnop/`,
+		`a\u00e9\ud83d\ude00\ud83d!`:     "aé😀\ufffd!",
+		"\xff\\n\xfe12345678":            "\xff\n\xfe12345678",
+		// Longer than what was written, and more so with each.
+		strings.Repeat(`\u`, 50) + "end": strings.Repeat("\ufffd", 50) + "end",
+		strings.Repeat(`\u12`, 50):       strings.Repeat("\ufffd12", 50),
+	} {
+		if got := string(AppendDecoded([]byte("before"), in)); got != "before"+want {
+			t.Errorf("%q became %q, want %q", in, got, "before"+want)
+		}
+	}
 }

@@ -1,6 +1,9 @@
 package cjson
 
 import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -73,36 +76,50 @@ func appendDecoded(dst []byte, inner string, t traits) []byte {
 	if t != hasEscape {
 		return appendRepaired(dst, inner, t)
 	}
+	// Eight bytes are copied at a time, whatever is in them; what follows a backslash
+	// is written over.
+	from, n := len(dst), 0
+	dst = slices.Grow(dst, len(inner)+8)
+	out := dst[from:cap(dst)]
 	for i := 0; i < len(inner); {
-		stop := min(len(inner), i+sparse)
-		for i < stop && inner[i] != '\\' {
-			dst = append(dst, inner[i])
-			i++
-		}
-		if i == stop {
-			n := strings.IndexByte(inner[i:], '\\')
-			if n < 0 {
-				return append(dst, inner[i:]...)
+		if i+8 <= len(inner) {
+			word := binary.LittleEndian.Uint64(bytesOf(inner[i:]))
+			binary.LittleEndian.PutUint64(out[n:], word)
+			slash := word ^ ones*'\\'
+			found := (slash - ones) &^ slash & highs
+			if found == 0 {
+				i, n = i+8, n+8
+				continue
 			}
-			dst = append(dst, inner[i:i+n]...)
-			i += n
+			skip := bits.TrailingZeros64(found) / 8
+			i, n = i+skip, n+skip
+		} else if inner[i] != '\\' {
+			out[n] = inner[i]
+			i, n = i+1, n+1
+			continue
 		}
 		if i+1 == len(inner) {
-			return append(dst, '\\')
+			out[n] = '\\'
+			n++
+			break
 		}
 		switch c := inner[i+1]; c {
 		case 'u', 'b', 'f', 'n', 'r', 't':
 			r, rest := unescape(inner[i:])
-			dst = utf8.AppendRune(dst, r)
+			n += utf8.EncodeRune(out[n:], r)
 			i = len(inner) - len(rest)
+			if len(out)-n < len(rest)+8 { // only a broken \u gets longer
+				dst = slices.Grow(dst[:from+n], 2*len(rest)+8)
+				out = dst[from:cap(dst)]
+			}
 		case '"', '\\', '/':
-			dst = append(dst, c)
-			i += 2
+			out[n] = c
+			i, n = i+2, n+1
 		default:
 			i++
 		}
 	}
-	return dst
+	return dst[:from+n]
 }
 
 // appendRepaired is appendDecoded where invalid UTF-8 is to be replaced.

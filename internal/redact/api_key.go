@@ -135,7 +135,7 @@ func matchTelegram(in *input, n *number, g, floor int) (start, end int) {
 	if size := n.size(g); size < 8 || size > 11 || byteAt(text, colon) != ':' || start < floor {
 		return 0, 0
 	}
-	if before := byteAt(text, start-1); (asciiAlnum(before) || before == '_') && !strings.HasSuffix(strings.ToLower(text[max(0, start-3):start]), "bot") {
+	if before := byteAt(text, start-1); (asciiAlnum(before) || before == '_') && !endsFold(text[:start], "bot") {
 		return 0, 0
 	}
 	end = base64URLBytes.end(text, colon+1)

@@ -74,7 +74,7 @@ func matchBearer(in *input, floor, i int) (start, end int) {
 func (in *input) isAuthorization(at int) bool {
 	name := strings.TrimRight(in.text[max(0, at-24):at], " \t\"':=>,([")
 	if name == "" && at < 8 {
-		name = in.key
+		name = in.under.text
 	}
 	const header = "authorization"
 	return len(name) >= len(header) && strings.EqualFold(name[len(name)-len(header):], header)

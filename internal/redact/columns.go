@@ -9,7 +9,6 @@ func (t *Tenant) applyColumns(w *work, text string) {
 	if len(text) < minTable {
 		return
 	}
-	w.named = false
 	found := len(w.matches)
 	for at := 0; at < len(text) && len(w.matches)-found < maxMatches; {
 		end := lineEnd(text, at)
@@ -78,7 +77,7 @@ func isHeading(cell string) bool {
 // after a look at two bytes.
 func (t *Tenant) namesColumn(text string, i int) bool {
 	end := i
-	for end > 0 && i-end < 3 && strings.IndexByte(" \r\"'", text[end-1]) >= 0 {
+	for end > 0 && i-end < 3 && strings.IndexByte(headingEnds, text[end-1]) >= 0 {
 		end--
 	}
 	if end < 2 || !t.r.keys.canEnd(text[end-2:end]) && (t.r.secretValue < 0 || !canNameSecret(text[max(0, end-3):end])) {
@@ -96,6 +95,24 @@ const (
 	madeUpColumn
 	wholeColumn
 )
+
+// headingEnds are what may stand between a column's name and its delimiter.
+const headingEnds = " \r\"'"
+
+// endsHeading reports whether a byte can be the last of a secret's name or stand
+// behind it: before any other byte a delimiter is passed by.
+func (r *Redactor) endsHeading(c byte) bool {
+	if strings.IndexByte(headingEnds, c) >= 0 {
+		return true
+	}
+	for before := range 256 {
+		name := string([]byte{byte(before), c})
+		if r.keys.canEnd(name) || r.secretValue >= 0 && endsName[c|0x20] {
+			return true
+		}
+	}
+	return false
+}
 
 // columnKind tells what goes of the cells below a name.
 func (t *Tenant) columnKind(cell string) int {

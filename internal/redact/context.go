@@ -57,10 +57,10 @@ const (
 // with those, in the name it stands under.
 func (in *input) introduced(at int, v *vocabulary) bool {
 	found, open := leadsUp(in.text, at, v)
-	if found || !open || in.key == "" {
+	if found || !open || in.under.text == "" {
 		return found
 	}
-	found, _ = leadsUp(in.key, len(in.key), v)
+	found, _ = leadsUp(in.under.text, len(in.under.text), v)
 	return found
 }
 

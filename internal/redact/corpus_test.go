@@ -125,6 +125,21 @@ func undoAll(s string) string {
 	return s
 }
 
+func TestNothingIsAllocatedForANegative(t *testing.T) {
+	if raceEnabled {
+		t.Skip("pools forget at random under the race detector")
+	}
+	tenant := newTenant(t, nil)
+	for _, s := range negatives(t) {
+		if got, _ := tenant.Text(s.text); got.Count > 0 {
+			continue // it has a name of the key list
+		}
+		if n := testing.AllocsPerRun(5, func() { _, _ = tenant.Text(s.text) }); n > 0 {
+			t.Errorf("%v allocations for %q", n, s.text)
+		}
+	}
+}
+
 // positives are the texts that hold secrets: those written out, and each value in
 // some carriers.
 func positives(tb testing.TB) []sample {

@@ -54,7 +54,8 @@ type detector struct {
 // input is a text that is scanned, and the name it stands under: that of an
 // attribute or of a JSON member, which may be empty.
 type input struct {
-	text, key string
+	text  string
+	under caption
 	// runs remembers where the last rows of bytes ended, and connected what was
 	// last said of a connection string: so that asking again within one costs
 	// nothing.

@@ -119,7 +119,8 @@ func isTopLevel(l string) bool {
 	if len(l) < 2 || len(l) > 63 {
 		return false
 	}
-	switch strings.ToLower(l) {
+	var buf [64]byte
+	switch string(appendFolded(buf[:0], l)) {
 	case "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "scss", "js", "mjs", "cjs", "ts", "tsx", "jsx", "json", "html",
 		"xml", "yaml", "yml", "txt", "pdf", "csv", "log", "exe", "dll", "jar", "tgz", "gz", "whl", "lock", "toml":
 		return false
@@ -130,7 +131,12 @@ func isTopLevel(l string) bool {
 // isCommonTopLevel reports whether a domain ends as most do, and as no method's
 // name does.
 func isCommonTopLevel(domain string) bool {
-	switch strings.ToLower(domain[strings.LastIndexByte(domain, '.')+1:]) {
+	last := domain[strings.LastIndexByte(domain, '.')+1:]
+	var buf [4]byte
+	if len(last) > len(buf) {
+		return false
+	}
+	switch string(appendFolded(buf[:0], last)) {
 	case "com", "org", "net", "edu", "gov", "mil", "info", "biz", "io", "ai", "app", "dev", "de", "uk", "fr", "nl", "eu", "us", "ca", "jp", "cn", "in",
 		"br", "au", "ch", "at", "se", "no", "dk", "fi", "es", "it", "pl", "ru":
 		return true

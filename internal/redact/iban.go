@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // iban finds account numbers: a country's letters, check digits that are right,
 // and as many letters and digits as the country's have, with or without
@@ -31,7 +28,7 @@ func matchIBAN(in *input, n *number, g, floor int) (start, end int) {
 	if g > 0 || start < floor || start < 0 || !isASCIILetter(text[start]) || !isASCIILetter(text[start+1]) {
 		return 0, 0
 	}
-	if before := byteAt(text, start-1); asciiAlnum(before) && !strings.HasSuffix(strings.ToLower(text[max(0, start-4):start]), "iban") {
+	if before := byteAt(text, start-1); asciiAlnum(before) && !endsFold(text[:start], "iban") {
 		return 0, 0
 	}
 	size := ibanLength(text[start : start+2])

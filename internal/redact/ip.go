@@ -155,7 +155,13 @@ func matchIPv6(in *input, floor, i int) (start, end int) {
 // in code or row of bytes.
 func isIPv6(text string, start, end int) bool {
 	s := text[start:end]
-	groups := strings.FieldsFunc(s, func(r rune) bool { return r == ':' })
+	var buf [9]string // an address has eight
+	groups := buf[:0]
+	for part := range strings.SplitSeq(s, ":") {
+		if part != "" && len(groups) < len(buf) {
+			groups = append(groups, part)
+		}
+	}
 	if !strings.Contains(s, "::") {
 		short := 0
 		for _, g := range groups {

@@ -44,6 +44,14 @@ var namesByEnd = func() (table [1 << 12][]nameEntry) {
 	return table
 }()
 
+// endsName holds the last bytes of those names.
+var endsName = func() (table [256]bool) {
+	for name := range strings.FieldsSeq(weakNames + " " + strongNames + " " + harmlessNames) {
+		table[name[len(name)-1]|0x20] = true
+	}
+	return table
+}()
+
 type nameEntry struct {
 	name string
 	end  bool // of a longer name

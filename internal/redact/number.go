@@ -71,6 +71,22 @@ func (n *number) read(text string, i int) {
 // address of IPv4 has four groups.
 const minWorth = 7
 
+// shortNumber returns where the number at i ends if it is one in which nothing is
+// found, as most are: no row, and too short. Otherwise it returns 0.
+func shortNumber(text string, i int) int {
+	end := i + 1
+	for end < len(text) && isASCIIDigit(text[end]) {
+		end++
+	}
+	switch {
+	case end-i >= minWorth, end < len(text) && (text[end] >= utf8.RuneSelf || isSeparator[text[end]]):
+		return 0
+	case end-i == 2 && isASCIILetter(byteAt(text, i-1)) && isASCIILetter(byteAt(text, i-2)):
+		return 0 // as an IBAN begins
+	}
+	return end
+}
+
 // worth reports whether any detector could find something in the row.
 func (n *number) worth(in *input) bool {
 	start := n.groups[0].start
@@ -91,6 +107,9 @@ func (n *number) isDate(text string) bool {
 	return n.size(0) == 4 && n.size(1) == 2 && (strings.HasPrefix(year, "20") || strings.HasPrefix(year, "19")) && n.size(2) == 2 &&
 		(g.start == 0 || !asciiAlnum(text[g.start-1]))
 }
+
+// inRow reports whether a byte can stand in a row of digit groups.
+func inRow(c byte) bool { return c >= utf8.RuneSelf || isASCIIDigit(c) || isSeparator[c] }
 
 // separators returns where the separators that stand at i end, i for none: at
 // most three characters.

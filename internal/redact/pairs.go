@@ -47,10 +47,8 @@ func (p *pairState) named(t *Tenant, name string) bool {
 	if len(name) < 2 || len(name) > 64 {
 		return false
 	}
-	listed, kind := t.r.Secret(name), noSecret
-	if t.r.secretValue >= 0 {
-		kind = kindOf(name)
-	}
+	name = plainName(name)
+	listed, kind := t.r.keys.match(name), t.r.kindOf(name)
 	if !listed && kind == noSecret {
 		return false // "type": "string" says nothing
 	}
@@ -58,10 +56,10 @@ func (p *pairState) named(t *Tenant, name string) bool {
 	return true
 }
 
-// secret reports whether the value at an index, of the member key, is a secret for
+// secret reports whether the value at an index, of the member under, is a secret for
 // what another member of its object says.
-func (p *pairState) secret(t *Tenant, s, key string, value int) bool {
-	if !isValueName(key) || value >= len(s) {
+func (p *pairState) secret(t *Tenant, s string, under caption, value int) bool {
+	if !under.value || value >= len(s) {
 		return false
 	}
 	if !p.listed && p.kind == noSecret && !p.ahead(t, s, value) {
@@ -129,7 +127,7 @@ func (p *pairState) ahead(t *Tenant, s string, value int) bool {
 
 // value takes in a string that is no name of a member, and reports whether it goes
 // for what stands before it in its array.
-func (p *pairState) value(t *Tenant, s, key string, open, end int) bool {
+func (p *pairState) value(t *Tenant, s string, under caption, open, end int) bool {
 	if p.first {
 		p.first = false
 		next := skipSpace(s, end+1)
@@ -139,7 +137,7 @@ func (p *pairState) value(t *Tenant, s, key string, open, end int) bool {
 	switch {
 	case p.opened:
 		p.first = p.named(t, text)
-	case isNameName(key):
+	case under.names:
 		p.named(t, text)
 	}
 	return false

@@ -95,11 +95,11 @@ type Redactor struct {
 	keys      keyList
 	idemKeys  Treatment
 	targets   Treatment
-	triggers  [256]uint32     // a bit per detector, and those below
-	pairs     [1 << 16]uint32 // a bit per detector, by second and first byte
-	numbers   []int           // places of the detectors that look at digits
+	triggers  triggers // a bit per detector
+	numbers   []int    // places of the detectors that look at digits
 	// numberRules: a rule can match a number.
 	numberRules bool
+	ruled       bool // a rule runs on every text
 	// secretValue is the place of that detector, -1 where it does not run.
 	secretValue int
 }
@@ -110,6 +110,7 @@ type rule struct {
 	label   label
 	pattern *regexp.Regexp
 	prefix  string // what every match begins with; may be empty
+	always  bool   // it runs without its prefix having been met
 }
 
 // New compiles a Config. It reports all problems at once, each naming its key of
@@ -191,28 +192,21 @@ func (r *Redactor) addRule(own Rule) error {
 	}
 	prefix, _ := pattern.LiteralPrefix()
 	r.numberRules = r.numberRules || prefix == "" || prefix[0]-'0' < 10 || prefix[0] == '-' || prefix[0] == '+'
-	r.rules = append(r.rules, rule{name: own.Name, label: l, pattern: pattern, prefix: prefix})
+	// A pair inside of a row of digit groups is passed by.
+	always := len(prefix) < 2 || inRow(prefix[0]) && inRow(prefix[1])
+	r.ruled = r.ruled || always
+	r.rules = append(r.rules, rule{name: own.Name, label: l, pattern: pattern, prefix: prefix, always: always})
 	return nil
 }
-
-// Trigger bits that are no detector's.
-const (
-	spelling = 1 << 31 // begins another spelling of a text
-	digit    = 1 << 30 // begins a row of digit groups
-	paired   = 1 << 29 // is the second byte of a pair
-	cell     = 1 << 28 // ends a cell of a table
-	flags    = spelling | digit | paired | cell
-)
 
 // finish builds the tables of trigger bytes.
 func (r *Redactor) finish() {
 	for n, d := range r.detectors {
 		for i := range len(d.triggers) {
-			r.triggers[d.triggers[i]] |= 1 << n
+			r.triggers.add(d.triggers[i], 1<<n)
 		}
 		for _, p := range d.pairs {
-			r.triggers[p[1]] |= paired
-			r.pairs[uint(p[1])<<8|uint(p[0])] |= 1 << n
+			r.triggers.addPair(p[0], p[1], 1<<n)
 		}
 		if d.number != nil {
 			r.numbers = append(r.numbers, n)
@@ -222,17 +216,26 @@ func (r *Redactor) finish() {
 		}
 	}
 	if r.secretValue >= 0 || len(r.keys.exact)+len(r.keys.globs) > 0 {
-		for _, c := range []byte(delimiters + "\n") {
-			r.triggers[c] |= cell
+		for last := range 256 {
+			for _, c := range []byte(delimiters + "\n") {
+				if r.endsHeading(byte(last)) {
+					r.triggers.addPair(byte(last), c, cell)
+				}
+			}
 		}
 	}
 	if len(r.numbers) > 0 {
-		for c := '0'; c <= '9'; c++ {
-			r.triggers[c] |= digit
+		for c := byte('0'); c <= '9'; c++ {
+			r.triggers.add(c, digit)
+		}
+	}
+	for _, own := range r.rules {
+		if !own.always {
+			r.triggers.addPair(own.prefix[0], own.prefix[1], prefix)
 		}
 	}
 	for i := range len(spellingTriggers) {
-		r.triggers[spellingTriggers[i]] |= spelling
+		r.triggers.add(spellingTriggers[i], spelling)
 	}
 }
 

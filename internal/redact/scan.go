@@ -23,18 +23,20 @@ type match struct {
 
 // work holds the buffers for one text. It is for one goroutine at a time.
 type work struct {
-	input   input
-	number  number
-	named   bool // the text has a cell that names secrets
-	matches []match
-	views   [maxRounds]view
-	decoded [MaxLevels + 1][]byte
-	names   [MaxLevels + 1][]byte // of members, decoded
-	normal  []byte
-	found   []int // per detector and rule, then the key list
-	count   int
-	quiet   bool // do not count
-	openKey bool // a string of the document ended within a private key
+	input    input
+	number   number
+	named    bool // the text has a cell that names secrets
+	ruled    bool // the text may hold what a rule matches
+	matches  []match
+	views    [maxRounds]view
+	decoded  [MaxLevels + 1][]byte
+	names    [MaxLevels + 1][]byte // of members, decoded
+	captions captions
+	normal   []byte
+	found    []int // per detector and rule, then the key list
+	count    int
+	quiet    bool // do not count
+	openKey  bool // a string of the document ended within a private key
 }
 
 var works = sync.Pool{New: func() any { return new(work) }}
@@ -42,23 +44,28 @@ var works = sync.Pool{New: func() any { return new(work) }}
 // scan finds the values in a text that is no JSON, or a string's inside, under a
 // name. The matches do not overlap and are in order; they are valid until the
 // next scan.
-func (t *Tenant) scan(w *work, text, key string) []match {
-	w.matches = w.matches[:0]
+func (t *Tenant) scan(w *work, text string, under caption) []match {
 	in := &w.input
-	in.key = key
+	w.nothing()
+	first := t.r.triggers.next(text, 0)
+	if first == len(text) && under.kind == noSecret && !t.r.ruled {
+		return nil // as most texts are
+	}
+	in.under = under
 	in.reset(text)
 	rounds := 0
-	for !t.detect(w, in, rounds < maxRounds) {
+	for !t.detect(w, in, first, rounds < maxRounds) {
 		// The text has other spellings: look at it with them undone.
 		v := &w.views[rounds]
 		v.undo(in.text)
 		in.reset(stringOf(v.text))
+		first = t.r.triggers.next(in.text, 0)
 		rounds++
 	}
 	if w.named {
 		t.applyColumns(w, in.text)
 	}
-	if len(t.r.rules) > 0 {
+	if t.r.ruled || w.ruled || len(w.matches) > 0 {
 		t.applyRules(w, in.text)
 	}
 	for rounds--; rounds >= 0; rounds-- {
@@ -71,34 +78,33 @@ func (t *Tenant) scan(w *work, text, key string) []match {
 	return w.matches
 }
 
-// detect runs the detectors in one pass over their trigger bytes. Where spellings
+// nothing forgets what was found.
+func (w *work) nothing() { w.matches, w.named, w.ruled = w.matches[:0], false, false }
+
+// detect runs the detectors in one pass over their trigger bytes, of which the first
+// is given. Where spellings
 // are looked for and one is met it reports false, and nothing was found.
-func (t *Tenant) detect(w *work, in *input, spellings bool) bool {
+func (t *Tenant) detect(w *work, in *input, i int, spellings bool) bool {
 	floor, text, triggers := 0, in.text, &t.r.triggers
-	if t.r.secretValue >= 0 && in.key != "" && kindOf(in.key) != noSecret && (!spellings || !t.spelledOtherwise(text[:min(len(text), maxSecret)])) &&
+	if in.under.kind != noSecret && (!spellings || !t.spelledOtherwise(text[:min(len(text), maxSecret)])) &&
 		t.wholeSecret(w, in) {
 		return true
 	}
-	for i := 0; i < len(text); i++ {
-		hits := triggers[text[i]]
-		if hits == 0 {
-			continue
-		}
+	for ; i < len(text); i = triggers.next(text, i+1) {
+		hits := triggers.at(text, i)
 		if hits&spelling != 0 && spellings {
 			if _, n := spelled(text[i:]); n > 0 {
-				w.matches, w.named = w.matches[:0], false
+				w.nothing()
 				return false
 			}
 		}
+		w.ruled = w.ruled || hits&prefix != 0
 		if hits&digit != 0 {
 			i = t.detectNumber(w, in, &floor, i)
 			continue
 		}
 		if hits&cell != 0 && !w.named {
 			w.named = t.namesColumn(text, i)
-		}
-		if hits&paired != 0 && i > 0 {
-			hits |= t.r.pairs[uint(text[i])<<8|uint(text[i-1])]
 		}
 		for hits &^= flags; hits != 0; hits &= hits - 1 {
 			by := bits.TrailingZeros32(hits)
@@ -107,7 +113,7 @@ func (t *Tenant) detect(w *work, in *input, spellings bool) bool {
 				continue
 			}
 			if spellings && t.spelledOtherwise(text[i:max(i, end)]) {
-				w.matches, w.named = w.matches[:0], false
+				w.nothing()
 				return false
 			}
 			t.note(w, in, by, start, end)
@@ -123,7 +129,7 @@ func (t *Tenant) detect(w *work, in *input, spellings bool) bool {
 // be undone before equal values are equal.
 func (t *Tenant) spelledOtherwise(s string) bool {
 	for i := range len(s) {
-		if t.r.triggers[s[i]]&spelling != 0 {
+		if spells[s[i]] {
 			if _, n := spelled(s[i:]); n > 0 {
 				return true
 			}
@@ -135,7 +141,7 @@ func (t *Tenant) spelledOtherwise(s string) bool {
 // wholeSecret notes the whole of a text that stands under a secret's name, where it
 // is one word.
 func (t *Tenant) wholeSecret(w *work, in *input) bool {
-	if !isSecret(in.text, kindOf(in.key)) {
+	if !isSecret(in.text, in.under.kind) {
 		return false
 	}
 	t.note(w, in, t.r.secretValue, 0, len(in.text))
@@ -146,6 +152,9 @@ func (t *Tenant) wholeSecret(w *work, in *input) bool {
 // returns the last byte that needs no second look.
 func (t *Tenant) detectNumber(w *work, in *input, floor *int, i int) int {
 	n := &w.number
+	if end := shortNumber(in.text, i); end > 0 {
+		return end - 1
+	}
 	n.read(in.text, i)
 	if !n.worth(in) {
 		return n.last()

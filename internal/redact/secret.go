@@ -253,7 +253,11 @@ func startsPair(text string, i int) bool {
 
 // isTypeName reports whether a word is a type's name, as behind a colon in code.
 func isTypeName(s string) bool {
-	switch strings.ToLower(s) {
+	var buf [16]byte
+	if len(s) > len(buf) {
+		return false
+	}
+	switch string(appendFolded(buf[:0], s)) {
 	case "string", "str", "bytes", "secretstr", "text", "varchar", "char", "optional[str]", "any", "object", "bool", "boolean", "int", "number", "none", "null", "undefined":
 		return true
 	}
@@ -318,9 +322,16 @@ func isSpelledOut(s string, t *traits) bool {
 	if t.symbols == 0 {
 		return false
 	}
-	for _, part := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("_-./:", r) }) {
+	for s != "" {
+		end := strings.IndexAny(s, "_-./:")
+		if end < 0 {
+			end = len(s)
+		}
+		part := s[:end]
+		s = s[min(end+1, len(s)):]
 		p := traitsOf(part)
 		switch {
+		case part == "":
 		case p.digits == 0 && (p.humps <= 1 || len(part) < 8), p.digits == len(part) && len(part) <= 4:
 		case p.digits <= 2 && p.turns <= 1 && isASCIILetter(part[0]) && p.humps <= 1: // v2, sha256
 		default:

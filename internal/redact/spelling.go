@@ -12,6 +12,8 @@ import (
 // spellingTriggers are the bytes with which they begin.
 const spellingTriggers = "%&\\\xc2\xd9\xdb\xe0\xe2\xef\xf0"
 
+var spells = newByteSet(spellingTriggers)
+
 // maxRounds is how often spellings in spellings are undone: &amp;#64; is two.
 const maxRounds = 3
 
@@ -30,7 +32,7 @@ func (v *view) undo(text string) {
 	v.text, v.shifts = v.text[:0], v.shifts[:0]
 	from := 0
 	for i := 0; i < len(text); {
-		if strings.IndexByte(spellingTriggers, text[i]) < 0 {
+		if !spells[text[i]] {
 			i++
 			continue
 		}

@@ -7,13 +7,13 @@ import (
 
 // stretch redacts a stretch of text that is no JSON, or the inside of one of its
 // strings. Where something is found it gives the two forms.
-func (t *Tenant) stretch(w *work, text, key string) (stored, compare string, found bool) {
+func (t *Tenant) stretch(w *work, text string, under caption) (stored, compare string, found bool) {
 	if w.openKey {
 		if stored, compare, found = t.keyLine(w, text); found {
 			return stored, compare, true
 		}
 	}
-	matches := t.scan(w, text, key)
+	matches := t.scan(w, text, under)
 	if len(matches) == 0 {
 		return text, text, false
 	}
@@ -22,13 +22,13 @@ func (t *Tenant) stretch(w *work, text, key string) (stored, compare string, fou
 		return text, text, false
 	}
 	stored, compare = out.strings()
-	stored = t.settle(w, stored, key)
+	stored = t.settle(w, stored, under)
 	if t.r.mode == ModePseudonym {
 		return stored, stored, true
 	}
 	count := w.count
 	w.quiet = true
-	compare = t.compared.settle(w, compare, key)
+	compare = t.compared.settle(w, compare, under)
 	w.quiet, w.count = false, count
 	return stored, compare, true
 }
@@ -67,10 +67,10 @@ const maxSettle = 3
 // settle redacts what became of a text until nothing is found in it: what stands
 // where a value was may let a value be seen beside it. A text that does not come to
 // rest becomes a placeholder as a whole.
-func (t *Tenant) settle(w *work, text, key string) string {
+func (t *Tenant) settle(w *work, text string, under caption) string {
 	for range maxSettle {
 		out := t.newOutput(text)
-		if t.replaceAll(w, &out, t.scan(w, text, key)); !out.dirty {
+		if t.replaceAll(w, &out, t.scan(w, text, under)); !out.dirty {
 			return text
 		}
 		text, _ = out.strings()

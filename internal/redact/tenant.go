@@ -46,7 +46,7 @@ func (t *Tenant) text(name, s string) (Redacted, error) {
 	}
 	w := works.Get().(*work)
 	out := t.newOutput(s)
-	err := t.document(w, &out, name, 0)
+	err := t.document(w, &out, w.captions.caption(t.r, name), 0)
 	return t.finish(w, &out, err)
 }
 

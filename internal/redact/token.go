@@ -19,6 +19,15 @@ func newAlphabet(extra string) *alphabet {
 	return a
 }
 
+// newByteSet makes the set of the bytes given.
+func newByteSet(bytes string) *alphabet {
+	a := &alphabet{}
+	for i := range len(bytes) {
+		a[bytes[i]] = true
+	}
+	return a
+}
+
 // newAlphabetWithout makes the set of all bytes but blanks, control characters and
 // those given.
 func newAlphabetWithout(bytes string) *alphabet {
@@ -46,6 +55,19 @@ func (a *alphabet) end(text string, i int) int {
 		i++
 	}
 	return i
+}
+
+// endsFold reports whether a text ends in letters of either case.
+func endsFold(text, letters string) bool {
+	return len(text) >= len(letters) && strings.EqualFold(text[len(text)-len(letters):], letters)
+}
+
+// appendFolded appends a text with its ASCII letters small.
+func appendFolded(dst []byte, s string) []byte {
+	for i := range len(s) {
+		dst = append(dst, foldLetter(s[i]))
+	}
+	return dst
 }
 
 // isCut reports whether a value that ends at end may have been cut off there: the

@@ -165,8 +165,7 @@ func isConnectionPassword(name string) bool {
 	case weakSecret:
 		return true
 	case strongSecret:
-		name = strings.ToLower(name)
-		return strings.HasSuffix(name, "accountkey") || strings.HasSuffix(name, "accesskey") || strings.HasSuffix(name, "sharedsecret")
+		return endsFold(name, "accountkey") || endsFold(name, "accesskey") || endsFold(name, "sharedsecret")
 	}
 	return false
 }

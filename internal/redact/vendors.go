@@ -38,7 +38,7 @@ func vendors() []vendor {
 		keyOf("AIza", 2, url, 30), keyOf("GOCSPX-", 6, url, 20), keyOf("ya29.", 4, newAlphabet("-_."), 20), keyOf("1//0", 2, url, 30),
 		// GitHub.
 		keyOf("ghp_", 3, alnum, 20), keyOf("gho_", 3, alnum, 20), keyOf("ghu_", 3, alnum, 20), keyOf("ghs_", 3, newAlphabet("_.-"), 20), keyOf("ghr_", 3, alnum, 20),
-		keyOf("github_pat_", 10, word, 22),
+		keyOf("github_pat_", 6, word, 22),
 		// GitLab.
 		keyOf("glpat-", 5, newAlphabet("-_."), 16), keyOf("gldt-", 4, url, 16), keyOf("glrt-", 4, newAlphabet("-_."), 16), keyOf("glrtr-", 5, url, 16),
 		keyOf("glcbt-", 5, url, 16), keyOf("glptt-", 5, url, 16), keyOf("glft-", 4, url, 16), keyOf("glimt-", 5, url, 16), keyOf("glagent-", 7, url, 16),
@@ -56,17 +56,17 @@ func vendors() []vendor {
 		keyOf("r8_", 2, alnum, 30), keyOf("pplx-", 4, alnum, 30), keyOf("lsv2_", 4, word, 30), keyOf("pcsk_", 4, word, 30), keyOf("tvly-", 4, url, 20),
 		keyOf("fw_", 2, alnum, 20), keyOf("nvapi-", 5, url, 30), keyOf("AQ.A", 3, url, 30), keyOf("csk-", 3, alnum, 30),
 		// Package registries.
-		keyOf("npm_", 3, alnum, 30), keyOf("pypi-", 4, url, 40), keyOf("rubygems_", 8, alnum, 40), keyOf("dckr_pat_", 8, url, 20),
+		keyOf("npm_", 3, alnum, 30), keyOf("pypi-", 4, url, 40), keyOf("rubygems_", 8, alnum, 40), keyOf("dckr_pat_", 3, url, 20),
 		// Mail, messages, telephone.
 		keyOf("SG.", 2, newAlphabet("-_."), 40), hexKey("SK", 1, 32), hexKey("AC", 1, 32), keyOf("xkeysib-", 7, url, 40), hexKey("key-", 3, 32), keyOf("re_", 2, word, 24),
 		// Others.
-		keyOf("dop_v1_", 6, alnum, 40), keyOf("doo_v1_", 6, alnum, 40), keyOf("dor_v1_", 6, alnum, 40), keyOf("shpat_", 5, alnum, 30), keyOf("shpss_", 5, alnum, 30),
+		keyOf("dop_v1_", 6, alnum, 40), keyOf("doo_v1_", 6, alnum, 40), keyOf("dor_v1_", 6, alnum, 40), keyOf("shpat_", 2, alnum, 30), keyOf("shpss_", 5, alnum, 30),
 		keyOf("shpca_", 5, alnum, 30), keyOf("shppa_", 5, alnum, 30), keyOf("sq0atp-", 6, url, 20), keyOf("sq0csp-", 6, url, 30), keyOf("EAAA", 3, url, 50),
-		keyOf("dapi", 3, newAlphabet("-"), 32), keyOf("lin_api_", 7, alnum, 30), keyOf("ntn_", 3, alnum, 40), keyOf("secret_", 6, alnum, 40),
-		keyOf("PMAK-", 4, newAlphabet("-"), 40), keyOf("glsa_", 4, word, 30), keyOf("glc_", 3, newAlphabet("+/="), 30), keyOf("hvs.", 3, url, 20), keyOf("hvb.", 3, url, 20),
+		keyOf("dapi", 3, newAlphabet("-"), 32), keyOf("lin_api_", 7, alnum, 30), keyOf("ntn_", 2, alnum, 40), keyOf("secret_", 6, alnum, 40),
+		keyOf("PMAK-", 4, newAlphabet("-"), 40), keyOf("glsa_", 4, word, 30), keyOf("glc_", 3, newAlphabet("+/="), 30), keyOf("hvs.", 1, url, 20), keyOf("hvb.", 1, url, 20),
 		keyOf("ATATT3x", 4, newAlphabet("-_="), 40), keyOf("ATCTT3x", 4, newAlphabet("-_="), 40), keyOf("NRAK-", 4, alnum, 20), keyOf("sntrys_", 6, newAlphabet("+/=_"), 40),
-		keyOf("sntryu_", 6, alnum, 40), keyOf("sbp_", 3, alnum, 40), keyOf("pscale_", 6, newAlphabet("-_."), 30), keyOf("dp.pt.", 5, alnum, 30), keyOf("phc_", 3, alnum, 30), keyOf("phx_", 3, alnum, 30),
-		keyOf("figd_", 4, url, 30), keyOf("HRKU-", 4, newAlphabet("-_"), 30), keyOf("LTAI", 3, alnum, 16), keyOf("AKID", 3, alnum, 32),
+		keyOf("sntryu_", 6, alnum, 40), keyOf("sbp_", 3, alnum, 40), keyOf("pscale_", 6, newAlphabet("-_."), 30), keyOf("dp.pt.", 3, alnum, 30), keyOf("phc_", 3, alnum, 30), keyOf("phx_", 3, alnum, 30),
+		keyOf("figd_", 3, url, 30), keyOf("HRKU-", 4, newAlphabet("-_"), 30), keyOf("LTAI", 3, alnum, 16), keyOf("AKID", 2, alnum, 32),
 		keyOf("AGE-SECRET-KEY-1", 3, alnum, 40), keyOf("tskey-", 5, url, 16), keyOf("CLOJARS_", 7, alnum, 40), keyOf("ops_", 3, url, 60), keyOf("bkua_", 4, alnum, 30),
 		keyOf("pat-na1-", 3, newAlphabet("-"), 30), keyOf("pat-eu1-", 3, newAlphabet("-"), 30),
 	}

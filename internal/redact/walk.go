@@ -14,10 +14,10 @@ import (
 // JSON is looked at as a row of strings with little between them, not as a tree:
 // that is right for valid JSON, and for a text that is cut off or only looks
 // like JSON every byte of it is still seen, inside a string or between two.
-func (t *Tenant) document(w *work, out *output, key string, level int) error {
+func (t *Tenant) document(w *work, out *output, under caption, level int) error {
 	s := out.source
 	if !looksJSON(s) {
-		t.plain(w, out, 0, len(s), key)
+		t.plain(w, out, 0, len(s), under)
 		return nil
 	}
 	at := 0
@@ -27,11 +27,11 @@ func (t *Tenant) document(w *work, out *output, key string, level int) error {
 		if open == len(s) {
 			break
 		}
-		t.between(w, out, at, open, key)
+		t.between(w, out, at, open, under)
 		pair.mark(s[at:open])
 		end, escaped := stringEnd(s, open+1)
 		if end < 0 {
-			return t.cutOff(w, out, open, key, level)
+			return t.cutOff(w, out, open, under, level)
 		}
 		at = end + 1
 		value := -1
@@ -40,29 +40,36 @@ func (t *Tenant) document(w *work, out *output, key string, level int) error {
 		}
 		if value >= 0 {
 			w.openKey = false // it goes on in the next string of an array only
-			key = t.memberName(w, s[open+1:end], escaped, level)
-			if t.r.Secret(key) {
+			under = t.member(w, s[open+1:end], escaped, level)
+			if under.listed {
 				at = t.secret(w, out, value, t.secrets())
 				continue
 			}
-			if pair.secret(t, s, key, value) {
+			if pair.secret(t, s, under, value) {
 				at = t.secret(w, out, value, pair.by(t))
 				continue
 			}
-			if err := t.quoted(w, out, open, end+1, escaped, "", level); err != nil {
+			if under.clean {
+				continue
+			}
+			copied := out.copied
+			if err := t.quoted(w, out, open, end+1, escaped, caption{}, level); err != nil {
 				return err
+			}
+			if out.copied == copied && !escaped {
+				w.captions.clean(s[open+1 : end])
 			}
 			continue
 		}
-		if pair.value(t, s, key, open, end) {
+		if pair.value(t, s, under, open, end) {
 			at = t.secret(w, out, open, pair.by(t))
 			continue
 		}
-		if err := t.quoted(w, out, open, end+1, escaped, key, level); err != nil {
+		if err := t.quoted(w, out, open, end+1, escaped, under, level); err != nil {
 			return err
 		}
 	}
-	t.between(w, out, at, len(s), key)
+	t.between(w, out, at, len(s), under)
 	return nil
 }
 
@@ -167,7 +174,7 @@ const minNumber = minPhone
 
 // between redacts what stands between two strings. Of JSON that is marks, words
 // and numbers; a number in which something is found becomes a string.
-func (t *Tenant) between(w *work, out *output, start, end int, key string) {
+func (t *Tenant) between(w *work, out *output, start, end int, under caption) {
 	if end-start <= 2 {
 		return // too short for a mark, a value and a mark
 	}
@@ -177,7 +184,7 @@ func (t *Tenant) between(w *work, out *output, start, end int, key string) {
 	}
 	switch {
 	case seen&otherByte != 0:
-		t.plain(w, out, start, end, "")
+		t.plain(w, out, start, end, caption{})
 		return
 	case seen&digitByte == 0:
 		return
@@ -193,7 +200,7 @@ func (t *Tenant) between(w *work, out *output, start, end int, key string) {
 		if i-from < minNumber && !t.r.numberRules {
 			continue
 		}
-		if stored, compare, found := t.stretch(w, s[from:i], key); found {
+		if stored, compare, found := t.stretch(w, s[from:i], under); found {
 			out.text(from, from, `"`)
 			out.forms(from, i, stored, compare)
 			out.text(i, i, `"`)
@@ -202,36 +209,36 @@ func (t *Tenant) between(w *work, out *output, start, end int, key string) {
 }
 
 // plain redacts a stretch of the source that is no JSON string.
-func (t *Tenant) plain(w *work, out *output, start, end int, key string) {
+func (t *Tenant) plain(w *work, out *output, start, end int, under caption) {
 	if start >= end {
 		return
 	}
-	if stored, compare, found := t.stretch(w, out.source[start:end], key); found {
+	if stored, compare, found := t.stretch(w, out.source[start:end], under); found {
 		out.forms(start, end, stored, compare)
 	}
 }
 
 // quoted redacts the JSON string that is the source's [start, end), quotes
 // included.
-func (t *Tenant) quoted(w *work, out *output, start, end int, escaped bool, key string, level int) error {
+func (t *Tenant) quoted(w *work, out *output, start, end int, escaped bool, under caption, level int) error {
 	if !escaped {
 		inner := out.source[start+1 : end-1]
 		if looksJSON(inner) {
-			return t.nested(w, out, start, end, inner, key, level)
+			return t.nested(w, out, start, end, inner, under, level)
 		}
-		t.plain(w, out, start+1, end-1, key)
+		t.plain(w, out, start+1, end-1, under)
 		return nil
 	}
 	w.decoded[level] = cjson.AppendDecoded(w.decoded[level][:0], out.source[start+1:end-1])
 	inner := stringOf(w.decoded[level])
-	return t.nested(w, out, start, end, inner, key, level)
+	return t.nested(w, out, start, end, inner, under, level)
 }
 
 // nested redacts the text of a JSON string, which may be JSON again, and writes
 // it anew where something was replaced.
-func (t *Tenant) nested(w *work, out *output, start, end int, inner, key string, level int) error {
+func (t *Tenant) nested(w *work, out *output, start, end int, inner string, under caption, level int) error {
 	child := t.newOutput(inner)
-	if err := t.inside(w, &child, key, level); err != nil {
+	if err := t.inside(w, &child, under, level); err != nil {
 		return err
 	}
 	if child.dirty {
@@ -241,31 +248,31 @@ func (t *Tenant) nested(w *work, out *output, start, end int, inner, key string,
 }
 
 // inside redacts the text of a JSON string that stands level strings deep.
-func (t *Tenant) inside(w *work, child *output, key string, level int) error {
+func (t *Tenant) inside(w *work, child *output, under caption, level int) error {
 	switch {
 	case level < MaxLevels:
-		return t.document(w, child, key, level+1)
+		return t.document(w, child, under, level+1)
 	case looksJSON(child.source) && cjson.Valid(child.source):
 		return ErrTooDeep
 	}
-	t.plain(w, child, 0, len(child.source), key)
+	t.plain(w, child, 0, len(child.source), under)
 	return nil
 }
 
 // cutOff redacts a string whose end is missing: attributes are cut off at a
 // length, in the middle of JSON inside JSON. A text with control characters is
 // none, but prose with a quotation mark.
-func (t *Tenant) cutOff(w *work, out *output, open int, key string, level int) error {
+func (t *Tenant) cutOff(w *work, out *output, open int, under caption, level int) error {
 	s := out.source[open+1:]
 	for i := range len(s) {
 		if s[i] < ' ' {
-			t.plain(w, out, open, len(out.source), "")
+			t.plain(w, out, open, len(out.source), caption{})
 			return nil
 		}
 	}
 	w.decoded[level] = cjson.AppendDecoded(w.decoded[level][:0], s)
 	child := t.newOutput(stringOf(w.decoded[level]))
-	if err := t.inside(w, &child, key, level); err != nil {
+	if err := t.inside(w, &child, under, level); err != nil {
 		return err
 	}
 	if child.dirty {
@@ -274,32 +281,14 @@ func (t *Tenant) cutOff(w *work, out *output, open int, key string, level int) e
 	return nil
 }
 
-// memberName returns the name of a member, which lives until the next string of
-// its level is read.
-func (t *Tenant) memberName(w *work, name string, escaped bool, level int) string {
-	if !escaped {
-		return plainName(name)
+// member returns the caption of a member's value, which lives until the next string
+// of its level is read.
+func (t *Tenant) member(w *work, name string, escaped bool, level int) caption {
+	if escaped {
+		w.names[level] = cjson.AppendDecoded(w.names[level][:0], name)
+		name = stringOf(w.names[level])
 	}
-	w.names[level] = cjson.AppendDecoded(w.names[level][:0], name)
-	return plainName(stringOf(w.names[level]))
-}
-
-// plainName is a name without spaces around it and with its spellings undone: what
-// it names is the same.
-func plainName(name string) string {
-	spelt := false
-	for i := range len(name) {
-		if c := name[i]; c >= 0x80 || c <= ' ' || c == '%' || c == '&' || c == '\\' {
-			spelt = true
-			break
-		}
-	}
-	if !spelt {
-		return name
-	}
-	var v view
-	v.undo(name)
-	return string(bytes.TrimSpace(v.text))
+	return w.captions.caption(t.r, name)
 }
 
 // secret removes the value at i, whatever it is, and returns where it ends. What
@@ -320,8 +309,9 @@ func (t *Tenant) secret(w *work, out *output, i, by int) int {
 			cut = cut[1:]
 			break
 		}
-		value = cjson.AppendDecoded(nil, s[i+1:end-1])
-		if len(value) == 0 || t.isOwn(string(value)) {
+		w.normal = cjson.AppendDecoded(w.normal[:0], s[i+1:end-1])
+		value = w.normal
+		if len(value) == 0 || t.isOwn(stringOf(value)) {
 			return end
 		}
 	default:
