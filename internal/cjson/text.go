@@ -65,10 +65,8 @@ func decoded(inner string, t traits) string {
 	return string(appendDecoded(make([]byte, 0, len(inner)), inner, t))
 }
 
-// sparse is how many bytes without an escape are copied one by one before the
-// next escape is searched for: in JSON inside JSON they stand close together.
-const sparse = 24
-
+// appendDecoded appends the text of a string's inside, which must not share memory
+// with dst.
 func appendDecoded(dst []byte, inner string, t traits) []byte {
 	if t == hasEscape|hasHigh && utf8.ValidString(inner) {
 		t = hasEscape // pieces between escapes are then valid too
@@ -79,10 +77,10 @@ func appendDecoded(dst []byte, inner string, t traits) []byte {
 	// Eight bytes are copied at a time, whatever is in them; what follows a backslash
 	// is written over.
 	from, n := len(dst), 0
-	dst = slices.Grow(dst, len(inner)+8)
+	dst = slices.Grow(dst, len(inner))
 	out := dst[from:cap(dst)]
 	for i := 0; i < len(inner); {
-		if i+8 <= len(inner) {
+		if i+8 <= len(inner) && n+8 <= len(out) {
 			word := binary.LittleEndian.Uint64(bytesOf(inner[i:]))
 			binary.LittleEndian.PutUint64(out[n:], word)
 			slash := word ^ ones*'\\'
@@ -106,12 +104,12 @@ func appendDecoded(dst []byte, inner string, t traits) []byte {
 		switch c := inner[i+1]; c {
 		case 'u', 'b', 'f', 'n', 'r', 't':
 			r, rest := unescape(inner[i:])
-			n += utf8.EncodeRune(out[n:], r)
 			i = len(inner) - len(rest)
-			if len(out)-n < len(rest)+8 { // only a broken \u gets longer
-				dst = slices.Grow(dst[:from+n], 2*len(rest)+8)
-				out = dst[from:cap(dst)]
+			dst = utf8.AppendRune(dst[:from+n], r)
+			if n = len(dst) - from; cap(dst)-len(dst) < len(rest) { // only a broken \u gets longer
+				dst = slices.Grow(dst, 2*len(rest))
 			}
+			out = dst[from:cap(dst)]
 		case '"', '\\', '/':
 			out[n] = c
 			i, n = i+2, n+1
