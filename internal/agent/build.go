@@ -251,7 +251,7 @@ func (b *builder) step(g *stepGroup, attempts []Attempt, suffix map[idClass]stri
 		}
 	}
 	if st.Op == OpHandoff {
-		st.HandoffTo = cmp.Or(b.span(lead).HandoffTo, handoffTo(st.Tool))
+		st.HandoffTo = cmp.Or(b.span(lead).HandoffTo, handoffTo(st.Tool), st.Tool)
 	}
 	number(st.Attempts)
 	st.ID = stepID(g, &st.Attempts[0], suffix)

@@ -66,20 +66,24 @@ func handoffArgument(at pcommon.Map, st *canon.Stated) {
 	if !ok || v.Type() != pcommon.ValueTypeStr {
 		return
 	}
-	key := ""
 	switch v.Str() {
-	case "handoff_to_agent", "transfer_to_agent":
-		key = "agent_name"
-	case "handoff":
-		key = "to_agent"
-	case "delegate_task_to_member":
-		key = "member_id"
+	case "handoff_to_agent", "transfer_to_agent", "delegate_to_agent", "handoff", "delegate_task_to_member":
 	default:
 		return
 	}
 	if args, ok := at.Get(canon.ToolArguments); ok {
-		st.HandoffTo, _ = cjson.Lookup(text(args), key)
+		st.HandoffTo = HandoffTo(text(args))
 	}
+}
+
+// HandoffTo is the agent that the arguments of a hand-off name; empty if none.
+func HandoffTo(arguments string) string {
+	for _, key := range [...]string{"agent_name", "to_agent", "target_agent", "next_agent", "agent", "assistant", "member_id", "to"} {
+		if name, ok := cjson.Lookup(arguments, key); ok && name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // mergedTools: a span that stands for several tool spans beside it is no call.

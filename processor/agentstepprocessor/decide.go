@@ -6,8 +6,12 @@ import (
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/canon"
 	"github.com/steptrail/steptrail/internal/cjson"
+	"github.com/steptrail/steptrail/internal/dialect"
 	"github.com/steptrail/steptrail/internal/policy"
 )
+
+// maxAgentName is how many bytes of a name that stands in arguments are kept.
+const maxAgentName = 1 << 10
 
 // decider fills in a step what the policy says of it. It is pure: the time of
 // receipt is an argument.
@@ -34,6 +38,10 @@ func (d *decider) decide(rec *canon.Record, arguments string, received int64) ve
 	var v verdict
 	tool := d.tool(s)
 	v.conflict = d.kind(rec, tool)
+	if s.Op == agent.OpHandoff && s.HandoffTo == "" {
+		s.HandoffTo = canon.Cut(dialect.HandoffTo(arguments), maxAgentName)
+		rec.Stated().HandoffTo = s.HandoffTo
+	}
 	d.flags(s, tool)
 	d.madeTarget, d.madeKey = false, false
 	if tool != nil {
