@@ -70,7 +70,9 @@ func (a *Analyzer) toolFacts(s *agent.Step, looks bool) {
 			f.Task = taskStatus(text)
 		}
 		if f.Task != agent.TaskUnset || s.Kind == agent.KindAct || s.Kind == agent.KindUnset {
-			a.made(text, 0)
+			if a.made(text, false, 0); len(f.Made) == 0 {
+				a.made(text, true, 0)
+			}
 		}
 	}
 	person := s.Kind == agent.KindHuman
@@ -143,13 +145,14 @@ func (a *Analyzer) values(raw, name string, entries, inside bool, depth int) {
 				f.Entries = append(f.Entries, a.mark(value))
 			}
 		case name != "" && len(f.Values) < maxCallMarks:
-			f.Values = append(f.Values, agent.Value{Name: agent.Mark(xxhash.Sum64String(name)), Mark: a.mark(value), ID: isIDName(name)})
+			f.Values = append(f.Values, agent.Value{Name: agent.Mark(xxhash.Sum64String(name)), Mark: a.mark(value), ID: isIDName(name) || isIDForm(value)})
 		}
 	}
 }
 
-// made marks the ids in a result: of the things that the call made.
-func (a *Analyzer) made(raw string, depth int) {
+// made marks the ids in a result: of the things that the call made. They are told
+// by the field's name, or by the value's form.
+func (a *Analyzer) made(raw string, byForm bool, depth int) {
 	f := &a.callFacts
 	sc := cjson.Scan(raw)
 	switch sc.Kind() {
@@ -160,10 +163,11 @@ func (a *Analyzer) made(raw string, depth int) {
 			switch {
 			case kind == cjson.KindObject || kind == cjson.KindArray:
 				if depth < maxNested {
-					a.made(value, depth+1)
+					a.made(value, byForm, depth+1)
 				}
-			case isIDName(key) && len(f.Made) < maxCallMarks:
-				if id, ok := cjson.Lookup(value); ok && id != "" && id != "true" && id != "false" {
+			case len(f.Made) >= maxCallMarks:
+			case byForm && kind == cjson.KindString || !byForm && isIDName(key):
+				if id, ok := cjson.Lookup(value); ok && id != "" && id != "true" && id != "false" && (!byForm || isIDForm(id)) {
 					f.Made = append(f.Made, a.mark(id))
 				}
 			}
@@ -171,10 +175,33 @@ func (a *Analyzer) made(raw string, depth int) {
 	case cjson.KindArray:
 		for sc.Array(); sc.Next(); {
 			if depth < maxNested {
-				a.made(sc.Raw(), depth+1)
+				a.made(sc.Raw(), byForm, depth+1)
 			}
 		}
 	}
+}
+
+const maxIDForm = 64 // bytes
+
+// isIDForm reports whether a text has the form of an id, as b-77, AC-14 or
+// order/17: letters first, with digits, in one piece.
+func isIDForm(value string) bool {
+	if len(value) > maxIDForm {
+		return false
+	}
+	digits := false
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+		case i == 0:
+			return false
+		case c >= '0' && c <= '9':
+			digits = true
+		case strings.IndexByte("-_/:.#", c) < 0:
+			return false
+		}
+	}
+	return digits
 }
 
 // isIDName reports whether a field of that name, or path, holds an id.
