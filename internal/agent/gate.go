@@ -117,6 +117,12 @@ func (b *builder) nextAct(i int32, k gateKey, acts, gates map[gateKey][]int32) i
 		if g.tool != "" && b.cands[at].tool != "" && !sameTool(g.tool, b.cands[at].tool) {
 			continue
 		}
+		if other := b.cands[at].gate; other != GateUnset && other != g.gate {
+			if act.Instance == s.Instance {
+				break // the process's next decision, told by the act itself
+			}
+			continue
+		}
 		return at
 	}
 	return noSpan

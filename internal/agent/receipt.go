@@ -4,9 +4,9 @@ import "slices"
 
 // receipts decides the acts that brought only a receipt of a task (conventions,
 // "Outcome"). A later response that names the task tells. Where none has, a
-// receipt that names a task is taken for done, unless the tool has a
-// reconcile_with: then, as for one that names none, nothing is known once no
-// answer is awaited any more.
+// receipt with anything beside it is taken for done, unless the tool has a
+// reconcile_with: then, as for a bare one, nothing is known once no answer is
+// awaited any more.
 func (b *builder) receipts() {
 	var taken []int32
 	for i := range b.cands {
@@ -27,7 +27,7 @@ func (b *builder) receipts() {
 			c.outcome = OutcomeOK
 		case status == TaskFailed:
 			c.outcome = OutcomeError
-		case len(tasks) > 0 && len(b.span(c).Call.ReconcileWith) == 0:
+		case (len(tasks) > 0 || !b.isBare(c)) && len(b.span(c).Call.ReconcileWith) == 0:
 		case b.lost(c.lane, c.start):
 			c.outcome = OutcomeUnknown
 		default:
@@ -50,6 +50,12 @@ func (b *builder) isReceipt(c *cand) bool {
 		receipt = receipt || s.Sign == SignReceipt || taskOf(s.Facts) == TaskReceipt
 	}
 	return receipt
+}
+
+// isBare reports whether a receipt says nothing but that the call was taken.
+func (b *builder) isBare(c *cand) bool {
+	return c.answer != nil && c.answer.Sign == SignReceipt ||
+		slices.ContainsFunc(b.members(c), func(at int32) bool { return b.a.steps[at].Sign == SignReceipt })
 }
 
 func (b *builder) factsOf(c *cand) CallFacts {

@@ -37,7 +37,8 @@ func (l *life) linked(ev lifeEvent, kind Kind) []int {
 		return l.before(l.byKey[name], ev, kind)
 	}
 	if ev.at.Key != "" {
-		if list := l.before(l.byKey[ev.at.Key], ev, kind); len(list) > 0 {
+		list, known := l.underKey(ev, kind)
+		if known {
 			return list
 		}
 	}
@@ -46,10 +47,40 @@ func (l *life) linked(ev lifeEvent, kind Kind) []int {
 	for k := len(list) - 1; k >= max(0, len(list)-maxOpen); k-- {
 		n := list[k]
 		if l.all[n].Open() && l.mayLook(n, ev, kind) {
-			return l.before(l.byStep[l.all[n].Step], ev, kind)
+			return l.ofOneAct(n, ev, kind)
 		}
 	}
 	return nil
+}
+
+// underKey gives the open attempts of the act with the look's key, and whether
+// there is such an act: a look that names one is not about another.
+func (l *life) underKey(ev lifeEvent, kind Kind) (list []int, known bool) {
+	steps := l.keyed[ev.at.Key]
+	list = l.before(l.byKey[ev.at.Key], ev, kind)
+	for _, step := range steps {
+		list = append(list, l.before(l.byStep[step], ev, kind)...)
+	}
+	return distinct(list), len(steps) > 0
+}
+
+// ofOneAct gives the open attempts of the act that an attempt is one of: those of
+// its step, and calls of the tool on the target under its key.
+func (l *life) ofOneAct(n int, ev lifeEvent, kind Kind) []int {
+	list, act := l.before(l.byStep[l.all[n].Step], ev, kind), l.attempt(n)
+	if act.Key != "" {
+		for _, m := range l.before(l.byKey[act.Key], ev, kind) {
+			if x := l.attempt(m); x.Tool == act.Tool && sameTarget(x.Target, act.Target) {
+				list = append(list, m)
+			}
+		}
+	}
+	return distinct(list)
+}
+
+func distinct(list []int) []int {
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 func reconciles(a *Attempt) string {

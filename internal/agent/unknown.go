@@ -84,7 +84,7 @@ func Unknowns(r *Run, rules UnknownRules) []Unknown {
 	}
 	l := life{
 		r: r, rules: rules, all: make([]Unknown, 0, n),
-		byKey: map[string][]int{}, byStep: map[int][]int{}, byID: map[string][]int{}, byTarget: map[string][]int{},
+		byKey: map[string][]int{}, byStep: map[int][]int{}, byID: map[string][]int{}, byTarget: map[string][]int{}, keyed: map[string][]int{},
 	}
 	for _, ev := range l.events() {
 		l.see(ev)
@@ -107,6 +107,8 @@ type life struct {
 	byStep   map[int][]int
 	byID     map[string][]int // agent.step.id
 	byTarget map[string][]int // and under "" those without
+
+	keyed map[string][]int // by key, the first steps of all acts seen
 }
 
 type lifeEvent struct {
@@ -151,6 +153,9 @@ func (l *life) see(ev lifeEvent) {
 		}
 		return
 	}
+	if steps := l.keyed[ev.at.Key]; ev.at.Key != "" && len(steps) < maxKeyed && !slices.Contains(steps, ev.step) {
+		l.keyed[ev.at.Key] = append(steps, ev.step)
+	}
 	l.replay(ev)
 	if isUnknown(ev.at) {
 		l.open(ev)
@@ -183,6 +188,10 @@ func (l *life) attempt(n int) *Attempt {
 	u := &l.all[n]
 	return &l.r.Steps[u.Step].Attempts[u.Attempt]
 }
+
+// maxKeyed is how many steps under one key are looked at for attempts that state
+// no key.
+const maxKeyed = 8
 
 // maxOpen is how many open outcomes back one step may settle or decide about.
 const maxOpen = 1000
