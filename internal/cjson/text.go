@@ -65,6 +65,10 @@ func decoded(inner string, t traits) string {
 	return string(appendDecoded(make([]byte, 0, len(inner)), inner, t))
 }
 
+// sparse is how many bytes without an escape are copied one by one before the
+// next escape is searched for: in JSON inside JSON they stand close together.
+const sparse = 24
+
 // appendDecoded appends the text of a string's inside, which must not share memory
 // with dst.
 func appendDecoded(dst []byte, inner string, t traits) []byte {
