@@ -22,50 +22,53 @@ func own(s string) string { return strings.Clone(s) }
 // the group has the same, that one's. It gives the bytes that it takes.
 func clone(s, like *agent.Step) (*agent.Step, int64) {
 	c := new(agent.Step)
-	cloneInto(c, s, like)
-	return c, sizeOf(c)
-}
-
-// cloneInto is clone into a step that is there.
-func cloneInto(c, s, like *agent.Step) {
 	*c = *s
 	c.Name, c.Attributes, c.Resource, c.Events = "", nil, nil, nil
-	var mine, theirs [texts]*string
-	pointers(c, &mine)
-	n := 0
-	var fresh [texts]*string // those that like has not
-	count := 0
 	if like == nil {
 		like = &noStep
 	}
+	var mine, theirs [texts]*string
+	pointers(c, &mine)
 	pointers(like, &theirs)
+	fresh := mine[:0] // those that like has not
 	for i, p := range mine {
 		switch {
 		case sameText(p, theirs[i]): // nothing to write
 		case *p == *theirs[i]:
 			*p = *theirs[i]
-		case *p != "":
-			n += len(*p)
-			fresh[count] = p
-			count++
+		default:
+			fresh = append(fresh, p)
 		}
 	}
-	if n > 0 {
-		var b strings.Builder
-		b.Grow(n)
-		for _, p := range fresh[:count] {
-			b.WriteString(*p)
-		}
-		all := b.String()
-		for _, p := range fresh[:count] {
-			*p, all = all[:len(*p)], all[len(*p):]
-		}
-	}
+	ownTexts(fresh)
 	c.Call.ReconcileWith = ownAll(c.Call.ReconcileWith)
 	c.Rules = ownAll(c.Rules)
 	c.Links = slices.Clone(c.Links)
 	c.Model.Context = slices.Clone(c.Model.Context)
 	c.Model.Outputs = slices.Clone(c.Model.Outputs)
+	return c, sizeOf(c)
+}
+
+var noStep agent.Step
+
+// ownTexts is own for several strings: in one allocation.
+func ownTexts(list []*string) {
+	n := 0
+	for _, p := range list {
+		n += len(*p)
+	}
+	if n == 0 {
+		return
+	}
+	var b strings.Builder
+	b.Grow(n)
+	for _, p := range list {
+		b.WriteString(*p)
+	}
+	all := b.String()
+	for _, p := range list {
+		*p, all = all[:len(*p)], all[len(*p):]
+	}
 }
 
 // sameText reports whether two strings are one in memory.

@@ -33,13 +33,13 @@ func someSteps(r *rand.Rand, n int) (list []*agent.Step) {
 func coldOf(o *Open, list []*agent.Step) *cold {
 	c := newCold()
 	for _, s := range list {
-		o.chill(c, s)
+		c.add(s, &o.fresh)
 	}
 	return c
 }
 
 func stepsOf(c *cold) (list []*agent.Step) {
-	c.each(func(_ int, s *agent.Step) {
+	c.each(func(s *agent.Step) {
 		x := *s
 		list = append(list, &x)
 	})
@@ -79,8 +79,7 @@ func TestASpotTellsWhatItsStepDoes(t *testing.T) {
 	cold, warm := &group{cold: coldOf(o, list)}, &group{steps: list}
 	warm.reindex()
 	for i, s := range list {
-		x, y := cold.spot(i), warm.spot(i)
-		require.Equal(t, []any{y.span, y.parent, y.op, y.holds}, []any{x.span, x.parent, x.op, x.holds})
+		require.Equal(t, warm.above(i), cold.above(i))
 		require.Equal(t, i, cold.find(spanKey{s.Trace, s.Span}))
 		require.Equal(t, warm.hasBegun(s), cold.hasBegun(s), "step %d", i)
 	}
@@ -93,7 +92,8 @@ func TestACutLeavesTheSameStepsOfAColdGroup(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		list := someSteps(r, 30+r.IntN(60))
 		limit := 1 + r.IntN(30)
-		left, floor := o.cut(coldOf(o, list), limit)
+		left := coldOf(o, list)
+		floor := left.cut(limit)
 		warm := &group{steps: append([]*agent.Step(nil), list...)}
 		o.cutSteps(warm, limit)
 		require.ElementsMatch(t, warm.steps, stepsOf(left), "seed %d", seed)
@@ -114,14 +114,14 @@ func TestWhatAColdGroupKeepsIsItsOwn(t *testing.T) {
 		}
 	}
 	c := coldOf(o, list)
-	for _, s := range c.p.before {
+	for _, s := range c.p.state {
 		require.NotNil(t, s)
 		pointers(s, &texts)
 		for i, p := range texts {
 			require.False(t, theirs[unsafe.StringData(*p)], "text %d: %q", i, *p)
 		}
 	}
-	for _, u := range c.units {
-		require.False(t, theirs[unsafe.StringData(u)])
+	for _, x := range c.places {
+		require.False(t, theirs[unsafe.StringData(x.unit)])
 	}
 }

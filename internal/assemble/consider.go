@@ -96,7 +96,7 @@ func (o *Open) rewatch(g *group, flagged bool) (hot bool) {
 	w.as = g.identity()
 	w.noteFound(g)
 	if g.cold != nil {
-		g.cold.each(func(_ int, s *agent.Step) { hot = w.see(g, s) || hot })
+		g.cold.each(func(s *agent.Step) { hot = w.see(g, s) || hot })
 	}
 	for _, s := range g.steps {
 		hot = w.see(g, s) || hot

@@ -9,34 +9,38 @@ import (
 // maskBytes is room for a bit for each field of a step.
 const maskBytes = 14
 
-// step packs or unpacks the fields that clone keeps. A test fills every field of
-// a step to see that none is forgotten.
-func (p *packer) step(s *agent.Step) {
-	s.Op = agent.Op(p.uint(uint64(s.Op)))
-	before := p.before[familyOf(s.Op)]
-	if before == nil {
-		before = &noStep
+// step packs a step, or unpacks the next one; s is only read. What it gives is the
+// state of the step's family: the fields that are kept, until the next step. A test
+// fills every field of a step to see that none is forgotten.
+func (p *packer) step(s *agent.Step) *agent.Step {
+	var op agent.Op
+	if !p.read {
+		op = s.Op
 	}
+	op = agent.Op(p.uint(uint64(op)))
+	at := p.state[familyOf(op)]
+	if at == nil {
+		at = new(agent.Step)
+		p.state[familyOf(op)] = at
+	}
+	if p.read {
+		s = at
+	}
+	at.Op = op
 	p.begin()
-	p.identity(s, before)
-	p.statement(s, before)
-	if p.differs(!sameBytes(&s.Call, &before.Call)) {
-		p.call(&s.Call, &before.Call)
-	} else {
-		s.Call = before.Call
+	p.identity(s, at)
+	p.statement(s, at)
+	if p.differs(!sameBytes(&s.Call, &at.Call)) {
+		p.call(&s.Call, &at.Call)
 	}
-	if p.differs(len(s.Model.Context) > 0 || !sameBytes(&s.Model, &before.Model)) {
-		p.model(&s.Model, &before.Model)
-	} else {
-		s.Model = before.Model
-		s.Model.Context = nil
+	if p.differs(!sameBytes(&s.Model, &at.Model)) {
+		p.model(&s.Model, &at.Model)
 	}
-	p.rest(s, before)
+	p.rest(s, at)
+	return at
 }
 
-var noStep agent.Step
-
-// families is how many kinds of steps are each packed against the one before of
+// families is how many kinds of steps are each packed against the last one of
 // their kind: model calls, tool calls, others.
 const families = 3
 
@@ -58,127 +62,127 @@ func sameBytes[T any](x, y *T) bool {
 	return unsafe.String((*byte)(unsafe.Pointer(x)), n) == unsafe.String((*byte)(unsafe.Pointer(y)), n) //nolint:gosec // both are read only, within their size
 }
 
-func (p *packer) identity(s, before *agent.Step) {
-	p.str(&s.Tenant, &before.Tenant)
-	p.str(&s.Unit, &before.Unit)
-	p.bytes(s.Trace[:], before.Trace[:])
-	p.bytes(s.Span[:], before.Span[:])
-	p.bytes(s.Parent[:], before.Parent[:])
-	p.str(&s.SpanKind, &before.SpanKind)
-	p.str(&s.Scope, &before.Scope)
-	p.str(&s.Dialect, &before.Dialect)
-	p.str(&s.Service, &before.Service)
-	p.str(&s.Instance, &before.Instance)
-	num(p, &s.Start, &before.Start)
+func (p *packer) identity(s, at *agent.Step) {
+	p.str(&s.Tenant, &at.Tenant)
+	p.str(&s.Unit, &at.Unit)
+	p.bytes(s.Trace[:], at.Trace[:])
+	p.bytes(s.Span[:], at.Span[:])
+	p.bytes(s.Parent[:], at.Parent[:])
+	p.str(&s.SpanKind, &at.SpanKind)
+	p.str(&s.Scope, &at.Scope)
+	p.str(&s.Dialect, &at.Dialect)
+	p.str(&s.Service, &at.Service)
+	p.str(&s.Instance, &at.Instance)
+	num(p, &s.Start, &at.Start)
 	// Most spans are short: the end is told against the start.
-	end, start := s.End-s.Start, int64(0)
-	num(p, &end, &start)
-	s.End = s.Start + end
-	num(p, &s.Received, &before.Received)
-	num(p, &s.Expires, &before.Expires)
-	num(p, &s.ContentExpires, &before.ContentExpires)
+	took, none := s.End-s.Start, int64(0)
+	num(p, &took, &none)
+	at.End = at.Start + none
+	num(p, &s.Received, &at.Received)
+	num(p, &s.Expires, &at.Expires)
+	num(p, &s.ContentExpires, &at.ContentExpires)
 }
 
-func (p *packer) statement(s, before *agent.Step) {
-	p.str(&s.RunID, &before.RunID)
-	p.str(&s.DialectRun, &before.DialectRun)
-	p.flag(&s.DialectRunWeak, &before.DialectRunWeak)
-	p.str(&s.ParentRun, &before.ParentRun)
-	p.str(&s.Session, &before.Session)
-	p.str(&s.User, &before.User)
-	p.str(&s.TaskType, &before.TaskType)
-	p.str(&s.Scenario, &before.Scenario)
-	num(p, &s.RunOutcome, &before.RunOutcome)
-	p.str(&s.Escalation, &before.Escalation)
-	p.str(&s.Agent, &before.Agent)
-	p.str(&s.AgentID, &before.AgentID)
-	p.str(&s.AgentVersion, &before.AgentVersion)
-	num(p, &s.Kind, &before.Kind)
-	num(p, &s.KindSource, &before.KindSource)
-	p.str(&s.StepID, &before.StepID)
-	p.str(&s.DialectStep, &before.DialectStep)
-	p.str(&s.Checkpoint, &before.Checkpoint)
-	num(p, &s.Index, &before.Index)
-	num(p, &s.Attempt, &before.Attempt)
+func (p *packer) statement(s, at *agent.Step) {
+	p.str(&s.RunID, &at.RunID)
+	p.str(&s.DialectRun, &at.DialectRun)
+	p.flag(&s.DialectRunWeak, &at.DialectRunWeak)
+	p.str(&s.ParentRun, &at.ParentRun)
+	p.str(&s.Session, &at.Session)
+	p.str(&s.User, &at.User)
+	p.str(&s.TaskType, &at.TaskType)
+	p.str(&s.Scenario, &at.Scenario)
+	num(p, &s.RunOutcome, &at.RunOutcome)
+	p.str(&s.Escalation, &at.Escalation)
+	p.str(&s.Agent, &at.Agent)
+	p.str(&s.AgentID, &at.AgentID)
+	p.str(&s.AgentVersion, &at.AgentVersion)
+	num(p, &s.Kind, &at.Kind)
+	num(p, &s.KindSource, &at.KindSource)
+	p.str(&s.StepID, &at.StepID)
+	p.str(&s.DialectStep, &at.DialectStep)
+	p.str(&s.Checkpoint, &at.Checkpoint)
+	num(p, &s.Index, &at.Index)
+	num(p, &s.Attempt, &at.Attempt)
 }
 
-func (p *packer) call(c, before *agent.Call) {
-	p.str(&c.Tool, &before.Tool)
-	p.str(&c.ID, &before.ID)
-	p.str(&c.ToolType, &before.ToolType)
-	num(p, &c.Effect, &before.Effect)
-	p.str(&c.Target, &before.Target)
-	p.str(&c.Key, &before.Key)
-	num(p, &c.Gate, &before.Gate)
-	p.content(&c.Arguments, &before.Arguments)
-	p.content(&c.Result, &before.Result)
-	p.bytes(c.ArgumentsSent[:], before.ArgumentsSent[:])
-	p.bytes(c.ResultSent[:], before.ResultSent[:])
-	p.flag(&c.OutputFunction, &before.OutputFunction)
-	num(p, &c.OnUnknown, &before.OnUnknown)
-	p.strs(&c.ReconcileWith, &before.ReconcileWith)
-	p.flag(&c.Repeatable, &before.Repeatable)
-	p.flag(&c.Approval, &before.Approval)
-	p.flag(&c.Forbidden, &before.Forbidden)
+func (p *packer) call(c, at *agent.Call) {
+	p.str(&c.Tool, &at.Tool)
+	p.str(&c.ID, &at.ID)
+	p.str(&c.ToolType, &at.ToolType)
+	num(p, &c.Effect, &at.Effect)
+	p.str(&c.Target, &at.Target)
+	p.str(&c.Key, &at.Key)
+	num(p, &c.Gate, &at.Gate)
+	p.content(&c.Arguments, &at.Arguments)
+	p.content(&c.Result, &at.Result)
+	p.bytes(c.ArgumentsSent[:], at.ArgumentsSent[:])
+	p.bytes(c.ResultSent[:], at.ResultSent[:])
+	p.flag(&c.OutputFunction, &at.OutputFunction)
+	num(p, &c.OnUnknown, &at.OnUnknown)
+	p.strs(&c.ReconcileWith, &at.ReconcileWith)
+	p.flag(&c.Repeatable, &at.Repeatable)
+	p.flag(&c.Approval, &at.Approval)
+	p.flag(&c.Forbidden, &at.Forbidden)
 }
 
-func (p *packer) content(c, before *agent.Content) {
-	num(p, &c.State, &before.State)
-	p.bytes(c.Digest[:], before.Digest[:])
-	p.bytes(c.Ref[:], before.Ref[:])
-	num(p, &c.Size, &before.Size)
+func (p *packer) content(c, at *agent.Content) {
+	num(p, &c.State, &at.State)
+	p.bytes(c.Digest[:], at.Digest[:])
+	p.bytes(c.Ref[:], at.Ref[:])
+	num(p, &c.Size, &at.Size)
 }
 
-func (p *packer) model(m, before *agent.Model) {
-	p.str(&m.Provider, &before.Provider)
-	p.str(&m.Requested, &before.Requested)
-	p.str(&m.Served, &before.Served)
-	p.str(&m.ResponseID, &before.ResponseID)
-	p.str(&m.PromptName, &before.PromptName)
-	p.str(&m.PromptVersion, &before.PromptVersion)
-	p.str(&m.FinishReason, &before.FinishReason)
-	float(p, &m.Params.Temperature, &before.Params.Temperature)
-	float(p, &m.Params.TopP, &before.Params.TopP)
-	integer(p, &m.Params.MaxTokens, &before.Params.MaxTokens)
-	integer(p, &m.Params.Seed, &before.Params.Seed)
-	p.flag(&m.Tokens.Known, &before.Tokens.Known)
-	num(p, &m.Tokens.Input, &before.Tokens.Input)
-	num(p, &m.Tokens.Output, &before.Tokens.Output)
-	num(p, &m.Tokens.CacheRead, &before.Tokens.CacheRead)
-	num(p, &m.Tokens.CacheWrite, &before.Tokens.CacheWrite)
-	num(p, &m.Tokens.Reasoning, &before.Tokens.Reasoning)
-	num(p, &m.CostNano, &before.CostNano)
-	num(p, &m.CostSource, &before.CostSource)
-	p.context(&m.Context)
-	p.bytes(m.ContextHash[:], before.ContextHash[:])
-	p.str(&m.ContextURI, &before.ContextURI)
-	p.bytes(m.Input[:], before.Input[:])
-	p.bytes(m.Output[:], before.Output[:])
-	p.refs(&m.Outputs, &before.Outputs)
+func (p *packer) model(m, at *agent.Model) {
+	p.str(&m.Provider, &at.Provider)
+	p.str(&m.Requested, &at.Requested)
+	p.str(&m.Served, &at.Served)
+	p.str(&m.ResponseID, &at.ResponseID)
+	p.str(&m.PromptName, &at.PromptName)
+	p.str(&m.PromptVersion, &at.PromptVersion)
+	p.str(&m.FinishReason, &at.FinishReason)
+	float(p, &m.Params.Temperature, &at.Params.Temperature)
+	float(p, &m.Params.TopP, &at.Params.TopP)
+	integer(p, &m.Params.MaxTokens, &at.Params.MaxTokens)
+	integer(p, &m.Params.Seed, &at.Params.Seed)
+	p.flag(&m.Tokens.Known, &at.Tokens.Known)
+	num(p, &m.Tokens.Input, &at.Tokens.Input)
+	num(p, &m.Tokens.Output, &at.Tokens.Output)
+	num(p, &m.Tokens.CacheRead, &at.Tokens.CacheRead)
+	num(p, &m.Tokens.CacheWrite, &at.Tokens.CacheWrite)
+	num(p, &m.Tokens.Reasoning, &at.Tokens.Reasoning)
+	num(p, &m.CostNano, &at.CostNano)
+	num(p, &m.CostSource, &at.CostSource)
+	p.context(&m.Context, &at.Context)
+	p.bytes(m.ContextHash[:], at.ContextHash[:])
+	p.str(&m.ContextURI, &at.ContextURI)
+	p.bytes(m.Input[:], at.Input[:])
+	p.bytes(m.Output[:], at.Output[:])
+	p.refs(&m.Outputs, &at.Outputs)
 }
 
-func (p *packer) rest(s, before *agent.Step) {
-	num(p, &s.Outcome, &before.Outcome)
-	num(p, &s.Sign, &before.Sign)
-	p.str(&s.ErrorType, &before.ErrorType)
-	p.str(&s.ErrorText, &before.ErrorText)
-	num(p, &s.StatusCode, &before.StatusCode)
-	p.str(&s.Reconciles, &before.Reconciles)
-	num(p, &s.ReconcileResult, &before.ReconcileResult)
-	num(p, &s.Decision, &before.Decision)
-	p.str(&s.Actor, &before.Actor)
-	p.str(&s.Reason, &before.Reason)
-	p.str(&s.HandoffTo, &before.HandoffTo)
-	p.str(&s.HTTP.Method, &before.HTTP.Method)
-	p.str(&s.HTTP.URL, &before.HTTP.URL)
-	p.str(&s.HTTP.Key, &before.HTTP.Key)
-	p.links(&s.Links, &before.Links)
-	p.strs(&s.Rules, &before.Rules)
-	p.str(&s.Facts, &before.Facts)
-	p.flag(&s.Erased, &before.Erased)
-	p.str(&s.PolicyHash, &before.PolicyHash)
-	num(p, &s.Redacted, &before.Redacted)
-	num(p, &s.Dropped, &before.Dropped)
+func (p *packer) rest(s, at *agent.Step) {
+	num(p, &s.Outcome, &at.Outcome)
+	num(p, &s.Sign, &at.Sign)
+	p.str(&s.ErrorType, &at.ErrorType)
+	p.str(&s.ErrorText, &at.ErrorText)
+	num(p, &s.StatusCode, &at.StatusCode)
+	p.str(&s.Reconciles, &at.Reconciles)
+	num(p, &s.ReconcileResult, &at.ReconcileResult)
+	num(p, &s.Decision, &at.Decision)
+	p.str(&s.Actor, &at.Actor)
+	p.str(&s.Reason, &at.Reason)
+	p.str(&s.HandoffTo, &at.HandoffTo)
+	p.str(&s.HTTP.Method, &at.HTTP.Method)
+	p.str(&s.HTTP.URL, &at.HTTP.URL)
+	p.str(&s.HTTP.Key, &at.HTTP.Key)
+	p.links(&s.Links, &at.Links)
+	p.strs(&s.Rules, &at.Rules)
+	p.str(&s.Facts, &at.Facts)
+	p.flag(&s.Erased, &at.Erased)
+	p.str(&s.PolicyHash, &at.PolicyHash)
+	num(p, &s.Redacted, &at.Redacted)
+	num(p, &s.Dropped, &at.Dropped)
 }
 
 // facts packs or unpacks what is known of a message.

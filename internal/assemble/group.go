@@ -70,7 +70,6 @@ const (
 	groupCost = 800
 	mapCost   = 64
 	logCost   = int64(unsafe.Sizeof(agent.LogContent{}))
-	factCost  = int64(unsafe.Sizeof(agent.MessageFacts{})) + mapCost
 )
 
 // judgeShare is how many steps each arrival allows to be judged again at once,
@@ -107,13 +106,21 @@ func (g *group) size() int {
 	return len(g.steps) + g.packedN
 }
 
-// spot gives what is asked of a step of a group that is not packed.
-func (g *group) spot(i int) spot {
+// above is what is asked of a step of a group that is not packed by those that lie
+// in it.
+func (g *group) above(i int) above {
 	if g.cold != nil {
-		return g.cold.spots[i]
+		x := &g.cold.spots[i]
+		return above{x.parent, x.op, x.holds}
 	}
 	s := g.steps[i]
-	return spot{span: spanKey{s.Trace, s.Span}, parent: s.Parent, op: s.Op, holds: holdsAttempts(s)}
+	return above{s.Parent, s.Op, holdsAttempts(s)}
+}
+
+type above struct {
+	parent agent.SpanID
+	op     agent.Op
+	holds  bool // calls inside may be its attempts
 }
 
 // newest gives the step that came last; nil if there is none, or it is packed.
@@ -234,53 +241,6 @@ func sameReception(x, y *agent.Step) bool {
 		len(x.Model.Context) == len(y.Model.Context) && len(x.Model.Outputs) == len(y.Model.Outputs) && x.Model.CostNano == y.Model.CostNano &&
 		x.Facts == y.Facts && x.Call.Arguments.State == y.Call.Arguments.State && x.Call.ArgumentsSent == y.Call.ArgumentsSent && x.Agent == y.Agent &&
 		x.HTTP == y.HTTP && x.DialectStep == y.DialectStep && x.Checkpoint == y.Checkpoint && x.HandoffTo == y.HandoffTo && slices.Equal(x.Rules, y.Rules)
-}
-
-// keepFacts keeps what is known of the messages that a model call read and
-// wrote. Inputs repeat each other, so what the one before held is passed over.
-func (o *Open) keepFacts(g *group, s *agent.Step, facts map[agent.Ref]*agent.MessageFacts) {
-	if len(facts) == 0 || len(s.Model.Context)+len(s.Model.Outputs) == 0 {
-		return
-	}
-	from := 0
-	for from < len(g.context) && from < len(s.Model.Context) && g.context[from] == s.Model.Context[from] {
-		from++
-	}
-	for _, r := range s.Model.Context[from:] {
-		o.keepFact(g, r, facts)
-	}
-	for _, r := range s.Model.Outputs {
-		o.keepFact(g, r, facts)
-	}
-	g.context = s.Model.Context
-}
-
-func (o *Open) keepFact(g *group, r agent.Ref, facts map[agent.Ref]*agent.MessageFacts) {
-	f := facts[r]
-	said := f != nil && f.Role == agent.RoleAssistant && !f.Text.IsZero() // what the model said may be news
-	if f == nil || len(f.Calls)+len(f.Answers) == 0 && !f.UserText && !said {
-		return
-	}
-	if _, ok := g.facts[r]; ok {
-		return
-	}
-	if g.facts == nil {
-		g.facts = map[agent.Ref]*agent.MessageFacts{}
-	}
-	g.facts[r] = f
-	o.grow(g, factSize(f))
-}
-
-// factSize estimates the memory of what is known of a message.
-func factSize(f *agent.MessageFacts) int64 {
-	size := factCost
-	for i := range f.Calls {
-		size += int64(unsafe.Sizeof(f.Calls[i])) + int64(len(f.Calls[i].ID)+len(f.Calls[i].Tool))
-	}
-	for i := range f.Answers {
-		size += int64(unsafe.Sizeof(f.Answers[i])) + int64(len(f.Answers[i].ID)+len(f.Answers[i].Tool))
-	}
-	return size
 }
 
 // setLate ends the judging of a group: the sweep decides. Its verdicts so far

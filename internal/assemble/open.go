@@ -92,8 +92,8 @@ type Open struct {
 	looseBytes int64
 	packed     lru
 	stats      Stats
-	dirty      []*group    // touched by the batch in hand
-	scratch    *agent.Step // room for the next step of a cold group
+	dirty      []*group  // touched by the batch in hand
+	fresh      []*string // room for the next step of a cold group
 }
 
 // New makes an empty set of open runs. Zero limits take their defaults.

@@ -1,7 +1,7 @@
 package assemble
 
 import (
-	"encoding/binary"
+	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -11,32 +11,34 @@ import (
 
 // Groups that have been quiet for a while are kept packed: their steps and
 // facts as one string, a twelfth of the size. Packing and unpacking run over the
-// same list of fields (fields.go), each step against the one before it, so that
-// what does not change takes a bit.
+// same list of fields (fields.go), each step against the last one of its family,
+// so that what does not change takes a bit.
 
 // packer writes or reads values. While reading, strings are parts of the packed
 // text: nothing is copied.
 type packer struct {
-	out    []byte    // written so far
-	in     string    // left to read
-	read   bool      // direction
-	table  textTable // strings written before, by number
-	texts  []string  // strings read before
-	mask   int       // where the bits of the step in hand are
-	bits   string    // the same, while reading
-	bit    int
-	last   []agent.Ref           // the model input before
-	before [families]*agent.Step // the step before of each family
-	bad    bool                  // the text to read was none of ours
+	out   []byte    // written so far
+	in    string    // left to read
+	read  bool      // direction
+	table textTable // strings written before, by number
+	texts []string  // strings read before
+	mask  int       // where the bits of the step in hand are
+	bits  string    // the same, while reading
+	bit   int
+	last  []agent.Ref           // the model input before; what follows it in memory is written once
+	state [families]*agent.Step // the last step of each family
+	fresh []*string             // texts in state that are still those of the step in hand
+	owns  bool                  // fresh is kept: such steps go, and state stays
+	bad   bool                  // the text to read was none of ours
 }
 
 // pack turns steps and facts into one string.
 func pack(steps []*agent.Step, facts map[agent.Ref]*agent.MessageFacts) string {
 	p := &packer{out: make([]byte, 0, 160*len(steps)+96*len(facts))}
+	p.count(0)
 	p.count(len(steps))
 	for _, s := range steps {
 		p.step(s)
-		p.before[familyOf(s.Op)] = s
 	}
 	p.allFacts(facts)
 	return string(p.out)
@@ -55,20 +57,21 @@ func (p *packer) allFacts(facts map[agent.Ref]*agent.MessageFacts) {
 	}
 }
 
-// unpack gives the steps and facts of a packed string.
+// unpack gives the steps and facts of a packed string: segments, then what came
+// after them.
 func unpack(text string) (steps []*agent.Step, facts map[agent.Ref]*agent.MessageFacts) {
 	p := &packer{in: text, read: true}
-	n := p.count(0)
-	steps = make([]*agent.Step, 0, n)
-	for range n {
-		s := new(agent.Step)
-		if p.step(s); p.bad {
-			break
+	for range p.count(0) {
+		n, size := p.count(0), p.count(0)
+		if p.bad || size > len(p.in) {
+			return steps, nil
 		}
-		steps = append(steps, s)
-		p.before[familyOf(s.Op)] = s
+		part := &packer{in: p.in[:size], read: true}
+		steps = part.unpackSteps(steps, n)
+		p.in = p.in[size:]
 	}
-	if n = p.count(0); n > 0 && !p.bad {
+	steps = p.unpackSteps(steps, p.count(0))
+	if n := p.count(0); n > 0 && !p.bad {
 		facts = make(map[agent.Ref]*agent.MessageFacts, n)
 		for range n {
 			f := new(agent.MessageFacts)
@@ -79,6 +82,20 @@ func unpack(text string) (steps []*agent.Step, facts map[agent.Ref]*agent.Messag
 		}
 	}
 	return steps, facts
+}
+
+// unpackSteps adds the next n steps to a list.
+func (p *packer) unpackSteps(steps []*agent.Step, n int) []*agent.Step {
+	steps = slices.Grow(steps, n)
+	for range n {
+		s := p.step(nil)
+		if p.bad {
+			break
+		}
+		c := *s
+		steps = append(steps, &c)
+	}
+	return steps
 }
 
 // count writes how many things follow, or reads it: never more than there are
@@ -94,7 +111,11 @@ func (p *packer) count(n int) int {
 
 func (p *packer) uint(v uint64) uint64 {
 	if !p.read {
-		p.out = binary.AppendUvarint(p.out, v)
+		w := v
+		for ; w >= 0x80; w >>= 7 {
+			p.out = append(p.out, byte(w)|0x80)
+		}
+		p.out = append(p.out, byte(w))
 		return v
 	}
 	v = 0
@@ -193,78 +214,82 @@ func (p *packer) differs(d bool) bool {
 	return p.bits[i/8]&(1<<(i%8)) != 0
 }
 
-func (p *packer) str(v, before *string) {
-	if !p.read && sameText(v, before) {
-		p.bit++
+func (p *packer) str(v, at *string) {
+	if !p.read {
+		if len(*v) == len(*at) && (len(*v) == 0 || sameText(v, at) || *v == *at) {
+			p.bit++
+			return
+		}
+		p.differs(true)
+		p.text(*v)
+		*at = *v
+		if p.owns && *v != "" {
+			p.fresh = append(p.fresh, at)
+		}
 		return
 	}
-	if p.differs(*v != *before) {
-		*v = p.text(*v)
-	} else {
-		*v = *before
+	if p.differs(false) {
+		*at = p.text("")
 	}
 }
 
 // num packs a number against the one before.
-func num[T ~int64 | ~int32 | ~uint8](p *packer, v, before *T) {
-	if p.differs(*v != *before) {
-		*v = T(p.int(int64(*v)-int64(*before)) + int64(*before))
-	} else {
-		*v = *before
+func num[T ~int64 | ~int32 | ~uint8](p *packer, v, at *T) {
+	if !p.read && *v == *at {
+		p.bit++
+		return
+	}
+	if p.differs(true) {
+		*at = T(p.int(int64(*v)-int64(*at)) + int64(*at))
 	}
 }
 
-func (p *packer) flag(v, before *bool) {
-	if p.differs(*v != *before) {
-		*v = !*before
-	} else {
-		*v = *before
+func (p *packer) flag(v, at *bool) {
+	if p.differs(*v != *at) {
+		*at = !*at
 	}
 }
 
-func (p *packer) bytes(v, before []byte) {
-	if p.differs(!slices.Equal(v, before)) {
-		p.raw(v)
-	} else {
-		copy(v, before)
+func (p *packer) bytes(v, at []byte) {
+	if p.differs(!bytes.Equal(v, at)) {
+		copy(at, v)
+		p.raw(at)
 	}
 }
 
 // float packs a pointer to a number by the bits of the number.
-func float(p *packer, v, before **float64) {
-	same := *v == *before || *v != nil && *before != nil && math.Float64bits(**v) == math.Float64bits(**before)
+func float(p *packer, v, at **float64) {
+	same := *v == *at || *v != nil && *at != nil && math.Float64bits(**v) == math.Float64bits(**at)
 	if !p.differs(!same) {
-		*v = *before
 		return
 	}
 	if p.uint(boolNumber(*v != nil)) == 0 {
-		*v = nil
+		*at = nil
 		return
 	}
 	bits := uint64(0)
-	if *v != nil {
+	if !p.read {
 		bits = math.Float64bits(**v)
 	}
 	f := math.Float64frombits(p.uint(bits))
-	*v = &f
+	*at = &f
 }
 
-func integer(p *packer, v, before **int64) {
-	same := *v == *before || *v != nil && *before != nil && **v == **before
+func integer(p *packer, v, at **int64) {
+	same := *v == *at || *v != nil && *at != nil && **v == **at
 	if !p.differs(!same) {
-		*v = *before
 		return
 	}
 	if p.uint(boolNumber(*v != nil)) == 0 {
-		*v = nil
+		*at = nil
 		return
 	}
 	n := int64(0)
-	if *v != nil {
+	if !p.read {
 		n = **v
 	}
 	n = p.int(n)
-	*v = &n
+	*at = &n
 }
 
 func boolNumber(b bool) uint64 {
@@ -276,81 +301,96 @@ func boolNumber(b bool) uint64 {
 
 // refs packs a list against the one before: what both begin with takes a
 // number.
-func (p *packer) refs(v, before *[]agent.Ref) {
-	if !p.differs(!slices.Equal(*v, *before)) {
-		*v = *before
+func (p *packer) refs(v, at *[]agent.Ref) {
+	if !p.differs(!slices.Equal(*v, *at)) {
 		return
 	}
 	shared := 0
-	for shared < len(*v) && shared < len(*before) && (*v)[shared] == (*before)[shared] {
-		shared++
+	if !p.read {
+		shared = common(*v, *at)
 	}
-	shared = int(min(p.uint(uint64(shared)), uint64(len(*before))))
+	shared = int(min(p.uint(uint64(shared)), uint64(len(*at))))
 	n := p.count(len(*v) - shared)
-	if p.read {
-		*v = nil
-		if shared+n > 0 {
-			*v = append(make([]agent.Ref, 0, shared+n), (*before)[:shared]...)[:shared+n]
-		}
+	var list []agent.Ref
+	if shared+n > 0 {
+		list = append(make([]agent.Ref, 0, shared+n), (*at)[:shared]...)[:shared+n]
 	}
-	for i := range (*v)[shared:] {
-		p.raw((*v)[shared+i][:])
+	if !p.read {
+		copy(list[shared:], (*v)[shared:])
 	}
+	for i := range list[shared:] {
+		p.raw(list[shared+i][:])
+	}
+	*at = list
+}
+
+// common is how many messages two lists begin with alike.
+func common(x, y []agent.Ref) (n int) {
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	return n
 }
 
 // context packs a model's input against the one before it, whatever steps lie
 // between: it mostly goes on with it.
-func (p *packer) context(v *[]agent.Ref) {
+func (p *packer) context(v, at *[]agent.Ref) {
 	if !p.differs(len(*v) > 0) {
-		*v = nil
+		*at = nil
 		return
 	}
 	shared := 0
-	for shared < len(*v) && shared < len(p.last) && (*v)[shared] == p.last[shared] {
-		shared++
+	if !p.read {
+		shared = common(*v, p.last)
 	}
 	shared = int(min(p.uint(uint64(shared)), uint64(len(p.last))))
 	n := p.count(len(*v) - shared)
-	if p.read {
-		*v = append(make([]agent.Ref, 0, shared+n), p.last[:shared]...)[:shared+n]
+	if shared < len(p.last) { // who has the last one has what follows
+		p.last = append(make([]agent.Ref, 0, shared+n), p.last[:shared]...)
 	}
-	for i := range (*v)[shared:] {
-		p.raw((*v)[shared+i][:])
+	p.last = slices.Grow(p.last, n)[:shared+n]
+	if !p.read {
+		copy(p.last[shared:], (*v)[shared:])
 	}
-	p.last = *v
+	for i := range p.last[shared:] {
+		p.raw(p.last[shared+i][:])
+	}
+	*at = slices.Clip(p.last)
 }
 
-func (p *packer) strs(v, before *[]string) {
-	if !p.differs(!slices.Equal(*v, *before)) {
-		*v = *before
+func (p *packer) strs(v, at *[]string) {
+	if !p.differs(!slices.Equal(*v, *at)) {
 		return
 	}
 	n := p.count(len(*v))
 	if p.read {
-		*v = nil
+		*at = nil
 		if n > 0 {
-			*v = make([]string, n)
+			*at = make([]string, n)
 		}
+	} else {
+		*at = ownAll(*v)
 	}
-	for i := range *v {
-		(*v)[i] = p.text((*v)[i])
+	for i := range *at {
+		(*at)[i] = p.text((*at)[i])
 	}
 }
 
-func (p *packer) links(v, before *[]agent.Link) {
-	if !p.differs(!slices.Equal(*v, *before)) {
-		*v = *before
+func (p *packer) links(v, at *[]agent.Link) {
+	if !p.differs(!slices.Equal(*v, *at)) {
 		return
 	}
 	n := p.count(len(*v))
 	if p.read {
-		*v = nil
+		*at = nil
 		if n > 0 {
-			*v = make([]agent.Link, n)
+			*at = make([]agent.Link, n)
 		}
+	} else {
+		*at = slices.Clone(*v)
 	}
-	for i := range *v {
-		p.raw((*v)[i].Trace[:])
-		p.raw((*v)[i].Span[:])
+	for i := range *at {
+		p.raw((*at)[i].Trace[:])
+		p.raw((*at)[i].Span[:])
 	}
 }

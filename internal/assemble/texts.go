@@ -50,4 +50,10 @@ func (t *textTable) enlarge(out []byte) {
 	}
 }
 
+// reset forgets all strings.
+func (t *textTable) reset() {
+	t.at = t.at[:0]
+	clear(t.slots)
+}
+
 func (t *textTable) bytes() int64 { return 8*int64(cap(t.at)) + 4*int64(len(t.slots)) }

@@ -224,7 +224,7 @@ func (w *watch) nest(g *group, s *agent.Step) {
 		if i < 0 {
 			return
 		}
-		at := g.spot(i)
+		at := g.above(i)
 		if n > 1 && at.holds {
 			w.flag()
 		}

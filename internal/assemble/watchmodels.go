@@ -34,10 +34,7 @@ func (w *watch) model(g *group, s *agent.Step) {
 	}
 	w.measureInput(s)
 	refs := s.Model.Context
-	from := 0
-	for from < len(refs) && from < len(w.context) && refs[from] == w.context[from] {
-		from++
-	}
+	from := common(refs, w.context)
 	for from > 0 && from < len(refs) { // back to the message that asked
 		f := g.facts[refs[from]]
 		if f == nil || len(f.Answers) == 0 {

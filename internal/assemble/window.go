@@ -1,7 +1,6 @@
 package assemble
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -25,7 +24,7 @@ func (o *Open) trim(g *group) {
 	limit := g.limit(o.limits.Window)
 	before := g.size()
 	if g.cold != nil {
-		g.cold, g.floor = o.cut(g.cold, limit)
+		g.floor = g.cold.cut(limit)
 		o.weighCold(g)
 	} else {
 		o.cutSteps(g, limit)
@@ -75,42 +74,3 @@ func (o *Open) cutSteps(g *group, limit int) {
 
 // cutAt is beyond how many steps the window is cut.
 func (g *group) cutAt(window int) int { return max(g.trimAt, g.limit(window)*3/2) }
-
-// cut drops the oldest steps beyond the limit, but for those that kept ones lie
-// in, and gives the start of the oldest step within it.
-func (o *Open) cut(c *cold, limit int) (left *cold, floor int64) {
-	newest := make([]int32, len(c.spots))
-	for i := range newest {
-		newest[i] = int32(i)
-	}
-	slices.SortFunc(newest, func(x, y int32) int { return c.spots[y].compare(&c.spots[x]) })
-	keep := make([]bool, len(c.spots))
-	parents := make(map[spanKey]bool, limit)
-	kept := 0
-	for n, i := range newest {
-		x := &c.spots[i]
-		if n >= limit && (!parents[x.span] || kept >= 2*limit) {
-			continue
-		}
-		if n < limit {
-			floor = x.start
-		}
-		if !x.parent.IsZero() {
-			parents[spanKey{x.span.trace, x.parent}] = true
-		}
-		keep[i] = true
-		kept++
-	}
-	left = newCold()
-	c.each(func(i int, s *agent.Step) {
-		if keep[i] {
-			o.chill(left, s)
-		}
-	})
-	return left, floor
-}
-
-// compare orders as agent.Step.Less does.
-func (x *spot) compare(y *spot) int {
-	return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.end, y.end), x.span.trace.Compare(y.span.trace), x.span.span.Compare(y.span.span))
-}
