@@ -1,19 +1,31 @@
 package assemble
 
 import (
+	"hash/maphash"
 	"slices"
 
 	"github.com/steptrail/steptrail/internal/agent"
 )
 
-// callToken is a call id within a service.
-type callToken struct{ tenant, service, id string }
+// callToken is a hash of a call id within a service. Two ids with one hash may make
+// a group of more than is one run, which costs time only.
+type callToken uint64
 
-// callGroups are the groups that ask for a call id, those that run it, and those
-// that begin with its answer.
+func callTokenOf(tenant, service, id string) callToken {
+	return callToken(mixed(maphash.String(textSeed, id) ^ maphash.String(textSeed, service)*prime1 ^ maphash.String(textSeed, tenant)*prime2))
+}
+
+// callGroups are the groups that have to do with a call id: mostly one.
 type callGroups struct {
+	one  *group
+	role callRole
+	all  *callRoles // instead, where it is more than one role of one group
+}
+
+// callRoles are the groups that ask for a call id, those that run it, and those
+// that begin with its answer.
+type callRoles struct {
 	in   [3][]*group // by role
-	one  [1]*group   // room for the first
 	dead bool        // several ask for it: the id tells nothing
 }
 
@@ -26,7 +38,7 @@ const (
 	beginsWithAnswer
 )
 
-const callCost = 200
+const callCost = 80
 
 // joinByCall joins a group that asks for a call and does not run it with those
 // that do, or that go on with its answer. Which of them are one run is decided by
@@ -124,31 +136,41 @@ func (o *Open) noteCall(g *group, service, id string, role callRole) *group {
 	if id == "" {
 		return g
 	}
-	t := callToken{g.tenant, service, id}
-	c := o.calls[t]
-	if c == nil {
-		if len(g.calls) >= maxCalls {
-			return g
-		}
-		c = &callGroups{}
-		c.in[role] = c.one[:0]
-		t.service, t.id = own(service), own(id)
-		o.calls[t] = c
+	t := callTokenOf(g.tenant, service, id)
+	x, ok := o.calls[t]
+	alone := ok && x.all == nil && x.one == g
+	switch {
+	case !ok && len(g.calls) >= maxCalls, alone && x.role == role:
+		return g
+	case !ok:
+		o.calls[t] = callGroups{one: g, role: role}
+		g.calls = append(g.calls, t)
+		o.grow(g, callCost)
+		return g
+	case alone && x.role+role == asksCall+runsCall && len(g.calls) < maxCalls:
+		o.forgetCall(t, g) // the usual case: it asked and ran the call itself
+		return g
+	case x.all == nil:
+		x.all = &callRoles{}
+		x.all.in[x.role] = []*group{x.one}
+		x.one = nil
+		o.calls[t] = x
 	}
+	c := x.all
 	if list := &c.in[role]; !slices.Contains(*list, g) {
 		if len(*list) >= maxCallGroups || len(g.calls) >= maxCalls {
 			return g
 		}
 		if !c.has(g) {
 			g.calls = append(g.calls, t)
-			o.grow(g, callCost+int64(len(t.id)))
+			o.grow(g, callCost)
 		}
 		*list = append(*list, g)
 	}
 	asks, runs := c.in[asksCall], c.in[runsCall]
 	c.dead = c.dead || len(asks) > 1
 	if len(asks) == 1 && len(runs) == 1 && asks[0] == g && runs[0] == g {
-		o.forgetCall(t, g) // the usual case: it asked and ran the call itself
+		o.forgetCall(t, g)
 		return g
 	}
 	if c.dead || len(asks) == 0 || slices.Contains(runs, asks[0]) {
@@ -158,13 +180,13 @@ func (o *Open) noteCall(g *group, service, id string, role callRole) *group {
 }
 
 // has reports whether a group has to do with the call.
-func (c *callGroups) has(g *group) bool {
+func (c *callRoles) has(g *group) bool {
 	return slices.Contains(c.in[asksCall], g) || slices.Contains(c.in[runsCall], g) || slices.Contains(c.in[beginsWithAnswer], g)
 }
 
 // joinAsker joins the group that asks for a call with those that run it, or go on
 // with its answer.
-func (o *Open) joinAsker(g *group, c *callGroups) *group {
+func (o *Open) joinAsker(g *group, c *callRoles) *group {
 	for _, role := range [...]callRole{runsCall, beginsWithAnswer} {
 		for {
 			asker := c.in[asksCall][0]
@@ -195,21 +217,27 @@ const maxCallGroups = 4
 // forgetCall drops a call id that tells nothing any more.
 func (o *Open) forgetCall(t callToken, g *group) {
 	delete(o.calls, t)
-	if i := slices.Index(g.calls, t); i >= 0 {
-		o.grow(g, -callCost-int64(len(t.id)))
-		g.calls = slices.Delete(g.calls, i, i+1)
+	for i := len(g.calls) - 1; i >= 0; i-- { // mostly it came lately
+		if g.calls[i] == t {
+			o.grow(g, -callCost)
+			g.calls = slices.Delete(g.calls, i, i+1)
+			return
+		}
 	}
 }
 
 func (o *Open) dropCall(t callToken, g *group) {
-	c := o.calls[t]
-	if c == nil {
+	x, ok := o.calls[t]
+	if !ok {
 		return
 	}
-	none := true
-	for role := range c.in {
-		c.in[role] = slices.DeleteFunc(c.in[role], func(x *group) bool { return x == g })
-		none = none && len(c.in[role]) == 0
+	none := x.one == g
+	if x.all != nil {
+		none = true
+		for role := range x.all.in {
+			x.all.in[role] = slices.DeleteFunc(x.all.in[role], func(y *group) bool { return y == g })
+			none = none && len(x.all.in[role]) == 0
+		}
 	}
 	if none {
 		delete(o.calls, t)
@@ -218,12 +246,19 @@ func (o *Open) dropCall(t callToken, g *group) {
 
 // moveCall puts one group in the place of another.
 func (o *Open) moveCall(t callToken, from, to *group) {
-	c := o.calls[t]
-	if c == nil {
+	x, ok := o.calls[t]
+	switch {
+	case !ok:
+		return
+	case x.all == nil:
+		if x.one == from {
+			x.one = to
+			o.calls[t] = x
+		}
 		return
 	}
-	for role := range c.in {
-		list := &c.in[role]
+	for role := range x.all.in {
+		list := &x.all.in[role]
 		if i := slices.Index(*list, from); i >= 0 {
 			(*list)[i] = to
 			if slices.Index(*list, to) != i || slices.Contains((*list)[i+1:], to) {

@@ -82,7 +82,7 @@ type Open struct {
 	judge  TimedJudge
 	watch  *watchRules // nil: all that comes is judged
 	tokens map[token]*group
-	calls  map[callToken]*callGroups
+	calls  map[callToken]callGroups
 	keys   keyIndex
 	known  known
 	due    dueHeap
@@ -110,7 +110,7 @@ func New(limits Limits, judge Judge) *Open {
 // for it.
 func NewTimed(limits Limits, judge TimedJudge) *Open {
 	l := limits.withDefaults()
-	o := &Open{limits: l, judge: judge, tokens: map[token]*group{}, calls: map[callToken]*callGroups{}}
+	o := &Open{limits: l, judge: judge, tokens: map[token]*group{}, calls: map[callToken]callGroups{}}
 	o.keys = newKeyIndex(l.Keys)
 	o.known = newKnown(l.Findings)
 	return o

@@ -222,9 +222,11 @@ func (p *packer) str(v, at *string) {
 		}
 		p.differs(true)
 		p.text(*v)
-		*at = *v
-		if p.owns && *v != "" {
-			p.fresh = append(p.fresh, at)
+		if *at = ""; *v != "" { // an empty one may lie in a request too
+			*at = *v
+			if p.owns {
+				p.fresh = append(p.fresh, at)
+			}
 		}
 		return
 	}

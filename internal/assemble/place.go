@@ -30,7 +30,9 @@ func (o *Open) place(s *agent.Step, last *group) *group {
 	g := last
 	if last == nil || last.gone || !last.has(s) {
 		g = o.of(token{kind: tokenTrace, tenant: s.Tenant, trace: s.Trace}, nil, true)
-		g = o.of(token{kind: tokenUnit, tenant: g.tenant, text: s.Unit}, g, true)
+		if !g.has(s) {
+			g = o.of(token{kind: tokenUnit, tenant: g.tenant, text: s.Unit}, g, true)
+		}
 	}
 	open := g.several || g.plain
 	switch id := s.Explicit(); {

@@ -179,23 +179,33 @@ func (w *watch) identity(s *agent.Step, family string) {
 	if s.DialectStep != "" && w.seen.add(traitEngine.text(s.DialectStep, family)) > 1 {
 		w.flag()
 	}
-	if s.Call.ID == "" || s.Op == agent.OpModel {
-		return
+	if s.Call.ID != "" && s.Op != agent.OpModel {
+		w.hasID(s.Call.ID, s.Call.Tool, s.Op == agent.OpTool || s.Op == agent.OpHandoff || s.Op == agent.OpRetrieval)
 	}
-	if w.seen.add(traitCallID.text(s.Call.ID)) > 1 {
+}
+
+// hasID: a span has a call id, and maybe executes that call of a tool.
+func (w *watch) hasID(id, called string, ran bool) {
+	key := traitCallID.text(id)
+	m := markSpan
+	if ran {
+		m |= markRan
+		w.seen.add(traitRanAs.with(key, w.base(called)))
+	}
+	if w.seen.mark(key, m)&markSpan != 0 {
 		w.flag()
-	}
-	if s.Op == agent.OpTool || s.Op == agent.OpHandoff || s.Op == agent.OpRetrieval {
-		w.seen.add(traitRan.text(s.Call.ID))
-		w.seen.add(traitRanAs.text(s.Call.ID, agent.BaseTool(s.Call.Tool)))
 	}
 }
 
 // nest counts model calls and requests inside each model call, which are its
 // attempts, and model calls inside the activity of a durable engine.
 func (w *watch) nest(g *group, s *agent.Step) {
+	holds := holdsAttempts(s)
+	if !holds && (s.Op == agent.OpTool || s.Op == agent.OpAgent) {
+		return
+	}
 	inside := w.seen.get(traitInside.span(s.Trace, s.Span))
-	if inside > 1 && holdsAttempts(s) {
+	if inside > 1 && holds {
 		w.flag()
 	}
 	up := 0

@@ -36,7 +36,7 @@ func (w *watch) step(s *agent.Step) {
 	}
 	acts := kind == agent.KindAct || kind == agent.KindUnset
 	if !acts && s.Call.ID != "" {
-		w.seen.add(traitRead.text(s.Call.ID))
+		w.seen.mark(traitCallID.text(s.Call.ID), markRead)
 	}
 	t := w.tool(s.Call.Tool)
 	if t == nil || s.Op == agent.OpTool && s.Call.Tool == "" {
@@ -99,9 +99,21 @@ func (w *watch) tool(called string) *toolSeen {
 	if len(w.tools) >= maxTools {
 		return nil
 	}
-	w.tools = append(w.tools, toolSeen{name: own(called), base: traitName.text(agent.BaseTool(called)), rule: w.rules.policy.Tool(called)})
+	w.tools = append(w.tools, toolSeen{name: own(called), base: baseOf(called), rule: w.rules.policy.Tool(called)})
 	return &w.tools[len(w.tools)-1]
 }
+
+// base gives the hash of a tool's name without prefix.
+func (w *watch) base(called string) uint64 {
+	for i := range w.tools {
+		if w.tools[i].name == called {
+			return w.tools[i].base
+		}
+	}
+	return baseOf(called)
+}
+
+func baseOf(called string) uint64 { return traitName.text(agent.BaseTool(called)) }
 
 // called counts a call of a tool.
 func (w *watch) called(t *toolSeen) {

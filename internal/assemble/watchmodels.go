@@ -111,11 +111,19 @@ func (w *watch) ask(o openCall) {
 		}
 	}
 	switch {
-	case c.ID != "" && w.seen.get(traitRanAs.text(c.ID, agent.BaseTool(c.Tool))) > 0:
-		return
-	case c.ID != "" && w.seen.get(traitAnswered.text(c.ID)) > 0, c.ID == "" && w.seen.get(traitAnswered.place(o.ref, o.pos)) > 0:
+	case c.ID == "" && w.seen.get(traitAnswered.place(o.ref, o.pos)) > 0:
 		w.flag() // the answer came before the request
 		return
+	case c.ID != "":
+		key := traitCallID.text(c.ID)
+		m := w.seen.marks(key)
+		if m&markRan != 0 && w.seen.get(traitRanAs.with(key, t.base)) > 0 {
+			return
+		}
+		if m&markAnswered != 0 {
+			w.flag()
+			return
+		}
 	}
 	if len(w.open) >= maxOpenCalls {
 		w.forget()
@@ -147,7 +155,7 @@ func (w *watch) ran(s *agent.Step, t *toolSeen, acts bool) {
 	best := -1
 	for i := len(w.open) - 1; i >= 0; i-- {
 		o := &w.open[i]
-		if traitName.text(agent.BaseTool(o.call.Tool)) != t.base {
+		if w.base(o.call.Tool) != t.base {
 			continue
 		}
 		if s.Call.ID != "" {
@@ -177,13 +185,9 @@ func (w *watch) ran(s *agent.Step, t *toolSeen, acts bool) {
 	}
 	w.open = slices.Delete(w.open, best, best+1)
 	if s.Call.ID == "" && c.ID != "" { // it has the id of its request
-		w.seen.add(traitRan.text(c.ID))
-		w.seen.add(traitRanAs.text(c.ID, agent.BaseTool(c.Tool)))
-		if w.seen.add(traitCallID.text(c.ID)) > 1 {
-			w.flag()
-		}
+		w.hasID(c.ID, c.Tool, true)
 		if !acts {
-			w.seen.add(traitRead.text(c.ID))
+			w.seen.mark(traitCallID.text(c.ID), markRead)
 		}
 	}
 	if s.Call.Arguments.State != agent.RecordedYes && !c.Arguments.Digest.IsZero() { // and its arguments
@@ -219,7 +223,7 @@ func (w *watch) answers(g *group, refs []agent.Ref) {
 			at, id := pos, asked[pos].ID
 			pos++
 			if id != "" {
-				w.seen.add(traitAnswered.text(id))
+				w.seen.mark(traitCallID.text(id), markAnswered)
 				w.heard(a, id, func(o *openCall) bool { return o.call.ID == id })
 				continue
 			}
@@ -234,7 +238,7 @@ func (w *watch) answer(a *agent.CallAnswer, in agent.Ref) {
 	if w.seen.add(traitAnswer.text(a.ID, string(in[:]))) > 1 {
 		return
 	}
-	w.seen.add(traitAnswered.text(a.ID))
+	w.seen.mark(traitCallID.text(a.ID), markAnswered)
 	w.heard(a, a.ID, func(o *openCall) bool { return o.call.ID == a.ID })
 }
 
@@ -257,8 +261,11 @@ func (w *watch) heard(a *agent.CallAnswer, id string, is func(*openCall) bool) {
 	if !clean {
 		w.fail()
 		w.stale()
-		ran := id == "" || w.seen.get(traitRan.text(id)) > 0
-		reads := id != "" && w.seen.get(traitRead.text(id)) > 0
+		ran, reads := id == "", false
+		if id != "" {
+			m := w.seen.marks(traitCallID.text(id))
+			ran, reads = m&markRan != 0, m&markRead != 0
+		}
 		if (ran || unseen) && !reads && a.Sign != agent.SignRejected || (ran || unseen) && (a.Sign == agent.SignRefused || a.Sign == agent.SignDeferred) {
 			w.flag()
 		}
