@@ -1,7 +1,7 @@
 package assemble
 
 import (
-	"hash/maphash"
+	"slices"
 	"unsafe"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -12,15 +12,14 @@ import (
 // placing and watching ask of earlier steps is in spots. The group is warmed (its
 // steps unpacked) for a judgement, a merge, and all else that is rare.
 type cold struct {
-	segments []segment // full ones, in the order of arrival
-	sealed   int64     // bytes of their texts
-	p        packer    // of the segment that grows
-	grown    segment   // that segment, but for its text
-	closed   bool      // it grows no further
-	spots    []spot    // of all steps that are kept, in the order of arrival
-	slots    []int32   // place in spots + 1 by hash; 0: free; a power of two; nil while there are few
-	places   []place   // of the steps, as spots number them
-	newest   *agent.Step
+	segments []segment       // full ones, in the order of arrival
+	sealed   int64           // bytes of their texts
+	p        packer          // of the segment that grows
+	grown    segment         // that segment, but for its text
+	closed   bool            // it grows no further
+	spots    []spot          // of all steps that are kept, in the order of arrival
+	index    spanIndex       // of spots; empty while there are few
+	places   []place         // of the steps, as spots number them
 	sizes    [families]int64 // of the steps in p
 }
 
@@ -46,8 +45,6 @@ const (
 	spotCost  = int64(unsafe.Sizeof(spot{}))
 	placeCost = int64(unsafe.Sizeof(place{}))
 	coldCost  = int64(unsafe.Sizeof(cold{}))
-	// minSlots is the first size of the index of spots.
-	minSlots = 64
 	// manyPlaces is among how many of the last places that of a step is looked for.
 	manyPlaces = 8
 	// maxColdUnits is how many units a cold group tells apart.
@@ -74,7 +71,7 @@ func (c *cold) add(s *agent.Step, fresh *[]*string) *agent.Step {
 	clear(c.p.fresh)
 	*fresh, c.p.fresh = c.p.fresh[:0], nil
 	c.grown.add()
-	c.newest, c.sizes[familyOf(s.Op)] = kept, sizeOf(kept)-refCost*int64(len(kept.Model.Context))
+	c.sizes[familyOf(s.Op)] = sizeOf(kept) - refCost*int64(len(kept.Model.Context))
 	c.note(&spot{
 		span: s.Span, parent: s.Parent, start: s.Start, end: s.End, place: c.placeOf(s),
 		op: s.Op, holds: holdsAttempts(s), context: s.Op == agent.OpModel && len(s.Model.Context) > 0,
@@ -89,56 +86,48 @@ func (c *cold) placeOf(s *agent.Step) int32 {
 			return int32(i)
 		}
 	}
-	c.places = append(c.places, place{s.Trace, c.newest.Unit})
+	c.places = append(c.places, place{s.Trace, c.p.newest.Unit})
 	return int32(len(c.places) - 1)
 }
 
 // note adds a spot.
 func (c *cold) note(x *spot) {
+	if len(c.spots) == cap(c.spots) {
+		c.spots = slices.Grow(c.spots, max(16, len(c.spots)))
+	}
 	c.spots = append(c.spots, *x)
-	n := len(c.spots)
-	switch {
-	case n <= few:
-	case 4*n > 3*len(c.slots):
-		c.slots = make([]int32, max(minSlots, 2*len(c.slots)))
-		c.index()
-	default:
-		c.slots[c.slot(c.key(x))] = int32(n)
+	switch n := len(c.spots); {
+	case n == few+1:
+		c.reindex()
+	case n > few:
+		c.index.add(spanHash(c.places[x.place].trace, x.span), n-1)
 	}
 }
 
-// index fills the index of spots anew.
-func (c *cold) index() {
-	clear(c.slots)
+// reindex makes the index of spots anew.
+func (c *cold) reindex() {
+	c.index.reset()
+	if len(c.spots) <= few {
+		return
+	}
 	for i := range c.spots {
-		c.slots[c.slot(c.key(&c.spots[i]))] = int32(i + 1)
+		x := &c.spots[i]
+		c.index.add(spanHash(c.places[x.place].trace, x.span), i)
 	}
 }
 
-func (c *cold) key(x *spot) spanKey { return spanKey{c.places[x.place].trace, x.span} }
-
-// slot is where a span stands in slots, or would.
-func (c *cold) slot(k spanKey) int {
-	mask := len(c.slots) - 1
-	i := int(maphash.Comparable(textSeed, k)) & mask
-	for c.slots[i] != 0 && !c.is(c.slots[i]-1, k) {
-		i = (i + 1) & mask
-	}
-	return i
-}
-
-func (c *cold) is(i int32, k spanKey) bool {
+func (c *cold) is(i int, k spanKey) bool {
 	x := &c.spots[i]
 	return x.span == k.span && c.places[x.place].trace == k.trace
 }
 
 // find gives the place of a span in spots; -1 if it is not here.
 func (c *cold) find(k spanKey) int {
-	if c.slots != nil {
-		return int(c.slots[c.slot(k)]) - 1
+	if len(c.spots) > few {
+		return c.index.find(spanHash(k.trace, k.span), func(i int) bool { return c.is(i, k) })
 	}
 	for i := range c.spots {
-		if c.spots[i].span == k.span && c.is(int32(i), k) {
+		if c.is(i, k) {
 			return i
 		}
 	}
@@ -147,7 +136,7 @@ func (c *cold) find(k spanKey) int {
 
 // bytes is the memory of all of it.
 func (c *cold) bytes() int64 {
-	n := coldCost + c.sealed + segmentCost*int64(cap(c.segments)) + spotCost*int64(cap(c.spots)) + 4*int64(len(c.slots)) + placeCost*int64(cap(c.places))
+	n := coldCost + c.sealed + segmentCost*int64(cap(c.segments)) + spotCost*int64(cap(c.spots)) + c.index.bytes() + placeCost*int64(cap(c.places))
 	return n + int64(cap(c.p.out)) + c.p.table.bytes() + refCost*int64(cap(c.p.last)) + c.sizes[0] + c.sizes[1] + c.sizes[2]
 }
 

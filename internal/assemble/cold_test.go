@@ -20,7 +20,7 @@ func someSteps(r *rand.Rand, n int) (list []*agent.Step) {
 		}
 		fill(r, reflect.ValueOf(s).Elem(), []float64{0, 0.3, 0.8}[r.IntN(3)])
 		s.Op = agent.Op(r.IntN(6))
-		s.Trace, s.Span = agent.TraceID{1}, agent.SpanID{byte(i + 1), byte(r.IntN(256))}
+		s.Trace, s.Span = agent.TraceID{1}, agent.SpanID{byte(i + 1), byte((i + 1) >> 8), byte(r.IntN(256))}
 		if i > 0 && r.IntN(3) == 0 {
 			s.Parent = list[r.IntN(i)].Span
 		}

@@ -91,11 +91,7 @@ func (c *cold) drop(keep []bool) {
 		n++
 	}
 	c.spots = c.spots[:n]
-	if n <= few {
-		c.slots = nil
-	} else {
-		c.index()
-	}
+	c.reindex()
 }
 
 // drop marks which of the steps that were left are kept, and gives what follows

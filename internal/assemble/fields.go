@@ -18,15 +18,10 @@ func (p *packer) step(s *agent.Step) *agent.Step {
 		op = s.Op
 	}
 	op = agent.Op(p.uint(uint64(op)))
-	at := p.state[familyOf(op)]
-	if at == nil {
-		at = new(agent.Step)
-		p.state[familyOf(op)] = at
-	}
+	at := p.of(op)
 	if p.read {
 		s = at
 	}
-	at.Op = op
 	p.begin()
 	p.identity(s, at)
 	p.statement(s, at)
@@ -37,6 +32,27 @@ func (p *packer) step(s *agent.Step) *agent.Step {
 		p.model(&s.Model, &at.Model)
 	}
 	p.rest(s, at)
+	return at
+}
+
+// of gives the state of a family. The first step of one is packed against the last
+// step of any.
+func (p *packer) of(op agent.Op) *agent.Step {
+	f := familyOf(op)
+	at := p.state[f]
+	if at == nil {
+		at = new(agent.Step)
+		p.state[f] = at
+	}
+	if !p.begun[f] {
+		p.begun[f] = true
+		if p.newest != nil {
+			*at = *p.newest
+			at.Call, at.Model = agent.Call{}, agent.Model{}
+		}
+	}
+	at.Op = op
+	p.newest = at
 	return at
 }
 
@@ -60,6 +76,11 @@ func familyOf(op agent.Op) int {
 func sameBytes[T any](x, y *T) bool {
 	n := unsafe.Sizeof(*x)
 	return unsafe.String((*byte)(unsafe.Pointer(x)), n) == unsafe.String((*byte)(unsafe.Pointer(y)), n) //nolint:gosec // both are read only, within their size
+}
+
+// sameFields is sameBytes for the fields between two offsets.
+func sameFields(x, y *agent.Step, from, to uintptr) bool {
+	return unsafe.String((*byte)(unsafe.Add(unsafe.Pointer(x), from)), to-from) == unsafe.String((*byte)(unsafe.Add(unsafe.Pointer(y), from)), to-from) //nolint:gosec // both are read only, within their size
 }
 
 func (p *packer) identity(s, at *agent.Step) {
@@ -87,6 +108,24 @@ func (p *packer) statement(s, at *agent.Step) {
 	p.str(&s.RunID, &at.RunID)
 	p.str(&s.DialectRun, &at.DialectRun)
 	p.flag(&s.DialectRunWeak, &at.DialectRunWeak)
+	if p.differs(!sameFields(s, at, unsafe.Offsetof(s.ParentRun), unsafe.Offsetof(s.Agent))) {
+		p.about(s, at)
+	}
+	p.str(&s.Agent, &at.Agent)
+	p.str(&s.AgentID, &at.AgentID)
+	p.str(&s.AgentVersion, &at.AgentVersion)
+	num(p, &s.Kind, &at.Kind)
+	num(p, &s.KindSource, &at.KindSource)
+	if p.differs(!sameFields(s, at, unsafe.Offsetof(s.StepID), unsafe.Offsetof(s.Call))) {
+		p.str(&s.StepID, &at.StepID)
+		p.str(&s.DialectStep, &at.DialectStep)
+		p.str(&s.Checkpoint, &at.Checkpoint)
+		num(p, &s.Index, &at.Index)
+		num(p, &s.Attempt, &at.Attempt)
+	}
+}
+
+func (p *packer) about(s, at *agent.Step) {
 	p.str(&s.ParentRun, &at.ParentRun)
 	p.str(&s.Session, &at.Session)
 	p.str(&s.User, &at.User)
@@ -94,16 +133,6 @@ func (p *packer) statement(s, at *agent.Step) {
 	p.str(&s.Scenario, &at.Scenario)
 	num(p, &s.RunOutcome, &at.RunOutcome)
 	p.str(&s.Escalation, &at.Escalation)
-	p.str(&s.Agent, &at.Agent)
-	p.str(&s.AgentID, &at.AgentID)
-	p.str(&s.AgentVersion, &at.AgentVersion)
-	num(p, &s.Kind, &at.Kind)
-	num(p, &s.KindSource, &at.KindSource)
-	p.str(&s.StepID, &at.StepID)
-	p.str(&s.DialectStep, &at.DialectStep)
-	p.str(&s.Checkpoint, &at.Checkpoint)
-	num(p, &s.Index, &at.Index)
-	num(p, &s.Attempt, &at.Attempt)
 }
 
 func (p *packer) call(c, at *agent.Call) {
@@ -162,6 +191,17 @@ func (p *packer) model(m, at *agent.Model) {
 }
 
 func (p *packer) rest(s, at *agent.Step) {
+	if p.differs(!sameFields(s, at, unsafe.Offsetof(s.Outcome), unsafe.Offsetof(s.Facts))) {
+		p.ending(s, at)
+	}
+	p.str(&s.Facts, &at.Facts)
+	p.flag(&s.Erased, &at.Erased)
+	p.str(&s.PolicyHash, &at.PolicyHash)
+	num(p, &s.Redacted, &at.Redacted)
+	num(p, &s.Dropped, &at.Dropped)
+}
+
+func (p *packer) ending(s, at *agent.Step) {
 	num(p, &s.Outcome, &at.Outcome)
 	num(p, &s.Sign, &at.Sign)
 	p.str(&s.ErrorType, &at.ErrorType)
@@ -178,11 +218,6 @@ func (p *packer) rest(s, at *agent.Step) {
 	p.str(&s.HTTP.Key, &at.HTTP.Key)
 	p.links(&s.Links, &at.Links)
 	p.strs(&s.Rules, &at.Rules)
-	p.str(&s.Facts, &at.Facts)
-	p.flag(&s.Erased, &at.Erased)
-	p.str(&s.PolicyHash, &at.PolicyHash)
-	num(p, &s.Redacted, &at.Redacted)
-	num(p, &s.Dropped, &at.Dropped)
 }
 
 // facts packs or unpacks what is known of a message.

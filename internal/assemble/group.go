@@ -126,7 +126,7 @@ type above struct {
 // newest gives the step that came last; nil if there is none, or it is packed.
 func (g *group) newest() *agent.Step {
 	if g.cold != nil {
-		return g.cold.newest
+		return g.cold.p.newest
 	}
 	if n := len(g.steps); n > 0 {
 		return g.steps[n-1]

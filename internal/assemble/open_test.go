@@ -3,7 +3,6 @@ package assemble_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -191,61 +190,6 @@ func TestAQuietGroupIsForgottenAndItsKeysAreNot(t *testing.T) {
 	require.Zero(t, o.Stats().Groups)
 	require.EqualValues(t, 1, o.Stats().Expired)
 	require.Equal(t, []string{"R2:key.duplicate"}, kinds(o.Add(steps(in("R2", act("t2", 1, 500, "k"))), int64(3*time.Second))))
-}
-
-func TestMemoryStaysWithinItsBound(t *testing.T) {
-	const bound = 4 << 20
-	o := assemble.New(assemble.Limits{Bytes: bound}, judge)
-	for i := range 20_000 {
-		s := act(fmt.Sprint("t", i), 1, int64(i), fmt.Sprint("key", i))
-		s.StepID = fmt.Sprint("label", i)
-		o.Add(steps(s), int64(i))
-		require.LessOrEqual(t, o.Stats().Bytes, int64(bound))
-	}
-	s := o.Stats()
-	require.Positive(t, s.Evicted)
-	require.Positive(t, s.Groups)
-}
-
-func TestOneRunLargerThanTheBoundDoesNotBreakIt(t *testing.T) {
-	const bound = 1 << 20
-	o := assemble.New(assemble.Limits{Bytes: bound}, judge)
-	for i := range 5000 {
-		o.Add(steps(in("R", act("t", i, int64(i), "k"))), int64(i))
-		require.LessOrEqual(t, o.Stats().Bytes, int64(bound))
-	}
-}
-
-// A run with more open calls than are remembered leaves nothing behind.
-func TestCallsBeyondTheBoundAreNotKept(t *testing.T) {
-	o := assemble.New(assemble.Limits{Window: 100, Keep: time.Second}, nil)
-	fill := func(from, n int) {
-		for i := from; i < from+n; i++ {
-			s := act("t", i, int64(i)*10, "")
-			s.Call.ID = fmt.Sprint("call", i)
-			o.Add(steps(s), int64(i))
-		}
-	}
-	fill(0, 6000)
-	before := heapInUse()
-	fill(6000, 20_000)
-	require.Less(t, heapInUse()-before, int64(1<<20))
-	runtime.KeepAlive(o)
-}
-
-func TestAccountsReturnToNothing(t *testing.T) {
-	o := assemble.New(assemble.Limits{Keep: time.Second}, judge)
-	for i := range 300 {
-		run := fmt.Sprint("R", i%7)
-		s := in(run, act(fmt.Sprint("t", i%11), i, int64(i), fmt.Sprint("k", i%5)))
-		s.Call.ID = fmt.Sprint("c", i%13)
-		o.Add(steps(s), int64(i))
-	}
-	o.Due(int64(time.Hour))
-	o.Due(int64(2 * time.Hour))
-	s := o.Stats()
-	require.Zero(t, s.Groups)
-	require.Zero(t, s.Steps)
 }
 
 func TestOnlyTheNewestStepsOfALongRunAreKeptWithTheirAgent(t *testing.T) {

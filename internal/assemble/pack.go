@@ -17,19 +17,21 @@ import (
 // packer writes or reads values. While reading, strings are parts of the packed
 // text: nothing is copied.
 type packer struct {
-	out   []byte    // written so far
-	in    string    // left to read
-	read  bool      // direction
-	table textTable // strings written before, by number
-	texts []string  // strings read before
-	mask  int       // where the bits of the step in hand are
-	bits  string    // the same, while reading
-	bit   int
-	last  []agent.Ref           // the model input before; what follows it in memory is written once
-	state [families]*agent.Step // the last step of each family
-	fresh []*string             // texts in state that are still those of the step in hand
-	owns  bool                  // fresh is kept: such steps go, and state stays
-	bad   bool                  // the text to read was none of ours
+	out    []byte    // written so far
+	in     string    // left to read
+	read   bool      // direction
+	table  textTable // strings written before, by number
+	texts  []string  // strings read before
+	mask   int       // where the bits of the step in hand are
+	bits   string    // the same, while reading
+	bit    int
+	last   []agent.Ref           // the model input before; what follows it in memory is written once
+	state  [families]*agent.Step // the last step of each family
+	begun  [families]bool        // it is of this text
+	newest *agent.Step           // the last one of all
+	fresh  []*string             // texts in state that are still those of the step in hand
+	owns   bool                  // fresh is kept: such steps go, and state stays
+	bad    bool                  // the text to read was none of ours
 }
 
 // pack turns steps and facts into one string.
@@ -299,100 +301,4 @@ func boolNumber(b bool) uint64 {
 		return 1
 	}
 	return 0
-}
-
-// refs packs a list against the one before: what both begin with takes a
-// number.
-func (p *packer) refs(v, at *[]agent.Ref) {
-	if !p.differs(!slices.Equal(*v, *at)) {
-		return
-	}
-	shared := 0
-	if !p.read {
-		shared = common(*v, *at)
-	}
-	shared = int(min(p.uint(uint64(shared)), uint64(len(*at))))
-	n := p.count(len(*v) - shared)
-	var list []agent.Ref
-	if shared+n > 0 {
-		list = append(make([]agent.Ref, 0, shared+n), (*at)[:shared]...)[:shared+n]
-	}
-	if !p.read {
-		copy(list[shared:], (*v)[shared:])
-	}
-	for i := range list[shared:] {
-		p.raw(list[shared+i][:])
-	}
-	*at = list
-}
-
-// common is how many messages two lists begin with alike.
-func common(x, y []agent.Ref) (n int) {
-	for n < len(x) && n < len(y) && x[n] == y[n] {
-		n++
-	}
-	return n
-}
-
-// context packs a model's input against the one before it, whatever steps lie
-// between: it mostly goes on with it.
-func (p *packer) context(v, at *[]agent.Ref) {
-	if !p.differs(len(*v) > 0) {
-		*at = nil
-		return
-	}
-	shared := 0
-	if !p.read {
-		shared = common(*v, p.last)
-	}
-	shared = int(min(p.uint(uint64(shared)), uint64(len(p.last))))
-	n := p.count(len(*v) - shared)
-	if shared < len(p.last) { // who has the last one has what follows
-		p.last = append(make([]agent.Ref, 0, shared+n), p.last[:shared]...)
-	}
-	p.last = slices.Grow(p.last, n)[:shared+n]
-	if !p.read {
-		copy(p.last[shared:], (*v)[shared:])
-	}
-	for i := range p.last[shared:] {
-		p.raw(p.last[shared+i][:])
-	}
-	*at = slices.Clip(p.last)
-}
-
-func (p *packer) strs(v, at *[]string) {
-	if !p.differs(!slices.Equal(*v, *at)) {
-		return
-	}
-	n := p.count(len(*v))
-	if p.read {
-		*at = nil
-		if n > 0 {
-			*at = make([]string, n)
-		}
-	} else {
-		*at = ownAll(*v)
-	}
-	for i := range *at {
-		(*at)[i] = p.text((*at)[i])
-	}
-}
-
-func (p *packer) links(v, at *[]agent.Link) {
-	if !p.differs(!slices.Equal(*v, *at)) {
-		return
-	}
-	n := p.count(len(*v))
-	if p.read {
-		*at = nil
-		if n > 0 {
-			*at = make([]agent.Link, n)
-		}
-	} else {
-		*at = slices.Clone(*v)
-	}
-	for i := range *at {
-		p.raw((*at)[i].Trace[:])
-		p.raw((*at)[i].Span[:])
-	}
 }

@@ -74,6 +74,11 @@ func TestPackedStepsAndFactsComeBackWithEveryField(t *testing.T) {
 			fill(r, reflect.ValueOf(f).Elem(), empty)
 			facts[f.Ref] = f
 		}
+		p := packer{}
+		for _, s := range steps {
+			p.step(s)
+			require.LessOrEqual(t, p.bit, 8*maskBytes)
+		}
 		gotSteps, gotFacts := unpack(pack(steps, facts))
 		require.Len(t, gotSteps, len(steps))
 		for i := range steps {

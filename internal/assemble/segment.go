@@ -23,7 +23,7 @@ const (
 	fullSegment = 256
 	// contextShare: each segment begins with the whole input of a model call, which
 	// may be long. Then segments are longer, so that it takes no more of them.
-	contextShare = 8
+	contextShare = 4
 )
 
 // isFull reports whether the next step begins a segment.
@@ -56,8 +56,14 @@ func (x *segment) add() {
 
 // restart makes a packer write as if nothing had been written.
 func (p *packer) restart() {
-	p.out, p.last = p.out[:0], nil
+	p.out = p.out[:0]
 	p.table.reset()
+	p.forget()
+}
+
+// forget leaves nothing for the next step to be packed against.
+func (p *packer) forget() {
+	p.last, p.newest, p.begun = nil, nil, [families]bool{}
 	for _, s := range p.state {
 		if s != nil {
 			*s = agent.Step{}
@@ -68,12 +74,8 @@ func (p *packer) restart() {
 // each calls f with each kept step of a segment. The step is f's until it returns;
 // its strings are parts of the text.
 func (x *segment) each(p *packer, f func(s *agent.Step)) {
-	p.in, p.texts, p.last = x.text, p.texts[:0], nil
-	for _, s := range p.state {
-		if s != nil {
-			*s = agent.Step{}
-		}
-	}
+	p.in, p.texts = x.text, p.texts[:0]
+	p.forget()
 	for i, left := 0, x.left; left > 0; i++ {
 		s := p.step(nil)
 		if x.kept == nil || x.kept[i] {
