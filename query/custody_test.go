@@ -58,10 +58,10 @@ func (m *memory) WriteErasure(_ context.Context, e *agent.Erasure, _ int64) erro
 	return m.fail
 }
 
-func (m *memory) LogAccess(_ context.Context, a *agent.Access) error {
+func (m *memory) LogAccess(_ context.Context, lines []agent.Access) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.accesses = append(m.accesses, *a)
+	m.accesses = append(m.accesses, lines...)
 	return m.fail
 }
 

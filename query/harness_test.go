@@ -56,7 +56,10 @@ func start(t testing.TB, edit func(*Options)) *fixture {
 	s, err := New(opts)
 	require.NoError(t, err)
 	f.server, f.http = s, httptest.NewServer(s)
-	t.Cleanup(f.http.Close)
+	t.Cleanup(func() {
+		f.http.Close()
+		s.Close()
+	})
 	return f
 }
 

@@ -43,6 +43,9 @@ func (s *Server) GetRunHistory(ctx context.Context, req api.GetRunHistoryRequest
 	if err != nil {
 		return nil, err
 	}
+	if show == contentFull {
+		s.read(ctx, v.run.ID)
+	}
 	return &history{ctx: ctx, view: v, show: show, lines: lines}, nil
 }
 

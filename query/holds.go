@@ -155,18 +155,12 @@ func (s *Server) EndHold(ctx context.Context, req api.EndHoldRequestObject) (api
 // logAccess writes down who asked for what, before it is done. Whom an erasure
 // is about is no part of the line.
 func (s *Server) logAccess(ctx context.Context, r Custodian, action, actor string, sel agent.Selector, id agent.JobID) error {
-	who := identityOf(ctx)
-	now, term := s.opts.Now(), accessTerm
-	if s.opts.Policy != nil {
-		term = s.opts.Policy.Retention(who.Tenant).AccessLog
-	}
-	a := agent.Access{
-		At: now.UnixNano(), Actor: actor, Role: string(who.Role), Action: action, Detail: sel.Scope.String() + " " + id.String(), Expires: now.Add(term).Unix(),
-	}
+	a := s.access(ctx, action, actor)
+	a.Detail = sel.Scope.String() + " " + id.String()
 	if sel.Scope == agent.ScopeRun {
 		a.Run = sel.Subject
 	}
-	return r.LogAccess(ctx, &a)
+	return r.LogAccess(ctx, []agent.Access{a})
 }
 
 // selector reads by what runs are meant: by at most one of the fields, and none

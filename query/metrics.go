@@ -17,6 +17,7 @@ type metrics struct {
 	inFlight prometheus.Gauge
 	panics   prometheus.Counter
 	fresh    prometheus.Counter
+	accesses *prometheus.CounterVec
 }
 
 // describeMetrics makes the metrics, each named here once.
@@ -35,11 +36,15 @@ func describeMetrics() *metrics {
 		fresh: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "steptrail_query_runs_derived_total", Help: "Runs derived for a list because they changed after their summary was written.",
 		}),
+		accesses: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "steptrail_query_access_lines_total",
+			Help: "Lines of the access log about reads of content, by result (written, failed: tried again, lost).",
+		}, []string{"result"}),
 	}
 }
 
 func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.requests, m.duration, m.inFlight, m.panics, m.fresh}
+	return []prometheus.Collector{m.requests, m.duration, m.inFlight, m.panics, m.fresh, m.accesses}
 }
 
 func newMetrics(r *prometheus.Registry) (*metrics, error) {
@@ -52,6 +57,9 @@ func newMetrics(r *prometheus.Registry) (*metrics, error) {
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	for _, result := range []string{"written", "failed", "lost"} { // a rate sees the first one
+		m.accesses.WithLabelValues(result)
 	}
 	return m, nil
 }

@@ -89,8 +89,8 @@ type Custodian interface {
 	// Erasure gives one with its certificate, or ErrNotFound.
 	Erasure(ctx context.Context, id agent.JobID) (agent.Erasure, error)
 	WriteErasure(ctx context.Context, e *agent.Erasure, at int64) error
-	// LogAccess appends a line to the access log.
-	LogAccess(ctx context.Context, a *agent.Access) error
+	// LogAccess appends lines to the access log.
+	LogAccess(ctx context.Context, lines []agent.Access) error
 }
 
 // Reader reads the history of one tenant, and keeps what people say of it. It is

@@ -55,7 +55,7 @@ type Options struct {
 }
 
 // Server answers the API's requests. It is an http.Handler, safe for concurrent
-// use, and keeps no goroutine.
+// use. It writes the access log in the background; Close ends that.
 type Server struct {
 	opts    Options
 	log     *zap.Logger
@@ -65,6 +65,7 @@ type Server struct {
 	fresh   freshRuns
 
 	settling chan struct{} // one token: who settles an unknown outcome
+	accesses *accessLog
 }
 
 var (
@@ -94,6 +95,7 @@ func New(opts Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{opts: opts, log: opts.Log, metrics: m, turns: make(chan struct{}, opts.MaxRequests), settling: make(chan struct{}, 1)}
+	s.accesses = s.newAccessLog()
 	s.engine = s.routes()
 	return s, nil
 }
@@ -165,6 +167,7 @@ func (s *Server) limit(c *gin.Context) {
 		defer cancel()
 	}
 	ctx = context.WithValue(ctx, acceptKey{}, c.GetHeader("Accept"))
+	ctx = context.WithValue(ctx, callerKey{}, callerOf(c))
 	c.Request = c.Request.WithContext(ctx)
 	c.Next()
 }

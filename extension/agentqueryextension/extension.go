@@ -52,6 +52,7 @@ type server struct {
 	pipelines atomic.Bool // they run
 
 	http     *http.Server
+	handler  *query.Server
 	listener net.Listener
 	done     sync.WaitGroup
 }
@@ -89,6 +90,7 @@ func (s *server) Start(ctx context.Context, host component.Host) error {
 	if a, ok := s.listener.Addr().(*net.TCPAddr); !s.cfg.Insecure && (!ok || !a.IP.IsLoopback()) {
 		return errors.Join(errBeyondLoopback(s.listener.Addr().String()), s.listener.Close())
 	}
+	s.handler = handler
 	s.http = &http.Server{
 		Handler: handler, MaxHeaderBytes: maxHeaderBytes,
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
@@ -129,6 +131,7 @@ func (s *server) Shutdown(ctx context.Context) error {
 		err = s.http.Close()
 	}
 	s.done.Wait()
+	s.handler.Close()
 	return err
 }
 

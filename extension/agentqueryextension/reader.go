@@ -116,8 +116,8 @@ func (r reader) WriteErasure(ctx context.Context, e *agent.Erasure, at int64) er
 	return classify(r.store.WriteErasure(ctx, e, at))
 }
 
-func (r reader) LogAccess(ctx context.Context, a *agent.Access) error {
-	return classify(r.store.LogAccess(ctx, a))
+func (r reader) LogAccess(ctx context.Context, lines []agent.Access) error {
+	return classify(r.store.LogAccess(ctx, lines))
 }
 
 // classify adds the error of package query that says what to tell a client.

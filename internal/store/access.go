@@ -8,18 +8,24 @@ import (
 	"github.com/steptrail/steptrail/internal/store/column"
 )
 
-// LogAccess appends a line to the tenant's access log.
-func (r *Reader) LogAccess(ctx context.Context, a *agent.Access) error {
+// LogAccess appends lines to the tenant's access log.
+func (r *Reader) LogAccess(ctx context.Context, lines []agent.Access) error {
 	var set column.Set
-	column.Add(&set, "tenant", column.NewDict()).Append(r.tenant)
-	column.Add(&set, "at", column.NewMillis()).Append(a.At / 1e6)
-	column.Add(&set, "actor", column.NewString()).Append(a.Actor)
-	column.Add(&set, "role", column.NewDict()).Append(a.Role)
-	column.Add(&set, "action", column.NewDict()).Append(a.Action)
-	column.Add(&set, "run", column.NewString()).Append(a.Run)
-	column.Add(&set, "detail", column.NewString()).Append(a.Detail)
-	expires := column.Add(&set, "expires_at", column.NewDateTime())
-	expires.Append(seconds(a.Expires))
+	tenant, at := column.Add(&set, "tenant", column.NewDict()), column.Add(&set, "at", column.NewMillis())
+	actor, role := column.Add(&set, "actor", column.NewString()), column.Add(&set, "role", column.NewDict())
+	action, run := column.Add(&set, "action", column.NewDict()), column.Add(&set, "run", column.NewString())
+	detail, expires := column.Add(&set, "detail", column.NewString()), column.Add(&set, "expires_at", column.NewDateTime())
+	for i := range lines {
+		a := &lines[i]
+		tenant.Append(r.tenant)
+		at.Append(a.At / 1e6)
+		actor.Append(a.Actor)
+		role.Append(a.Role)
+		action.Append(a.Action)
+		run.Append(a.Run)
+		detail.Append(a.Detail)
+		expires.Append(seconds(a.Expires))
+	}
 	if err := r.store.insertSet(ctx, "access_log", &set, expires.Vals, ""); err != nil {
 		return fmt.Errorf("insert access_log: %w", err)
 	}

@@ -1,0 +1,190 @@
+package query
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+	"go.uber.org/zap"
+
+	"github.com/steptrail/steptrail/internal/agent"
+)
+
+const (
+	// maxAccesses is how many lines of the access log may wait to be written.
+	maxAccesses = 10_000
+	// accessBatch is how many are written at once.
+	accessBatch = 1000
+	// accessTimeout bounds one try to write lines, accessRetry is the time to the
+	// next.
+	accessTimeout = 10 * time.Second
+	accessRetry   = time.Second
+)
+
+// caller is who asks, as far as the request tells.
+type caller struct{ stated, address string }
+
+type callerKey struct{}
+
+// callerOf reads it off a request. Who asks is what the From header says
+// (RFC 9110), until there are tokens.
+func callerOf(c *gin.Context) caller {
+	out := caller{stated: c.GetHeader("From"), address: c.Request.RemoteAddr}
+	if host, _, err := net.SplitHostPort(out.address); err == nil {
+		out.address = host
+	}
+	if !utf8.ValidString(out.stated) || checkText("From", out.stated, maxActor, false) != nil {
+		out.stated = ""
+	}
+	return out
+}
+
+// read notes that the caller gets the content of a run. It does not wait until
+// that is written down.
+func (s *Server) read(ctx context.Context, run string) {
+	from, _ := ctx.Value(callerKey{}).(caller)
+	actor := from.stated
+	if actor == "" {
+		actor = from.address
+	}
+	a := s.access(ctx, "run.read", actor)
+	a.Run, a.Detail = run, "content=full from "+from.address
+	s.accesses.add(identityOf(ctx).Tenant, a)
+}
+
+// access begins a line of the access log.
+func (s *Server) access(ctx context.Context, action, actor string) agent.Access {
+	who := identityOf(ctx)
+	now, term := s.opts.Now(), accessTerm
+	if s.opts.Policy != nil {
+		term = s.opts.Policy.Retention(who.Tenant).AccessLog
+	}
+	return agent.Access{At: now.UnixNano(), Actor: actor, Role: string(who.Role), Action: action, Expires: now.Add(term).Unix()}
+}
+
+// accessLine is a line of a tenant's access log.
+type accessLine struct {
+	tenant string
+	agent.Access
+}
+
+// accessLog writes lines of who read what, in the background: a read does not
+// wait for them. What cannot be written is tried again; what is lost, because
+// too many wait or the process ends, is counted and logged.
+type accessLog struct {
+	write func(ctx context.Context, tenant string, lines []agent.Access) error
+	lost  func(lines int)
+	tried func(lines int, err error)
+
+	mu      sync.Mutex
+	waiting []accessLine
+	writing bool
+	ending  chan struct{} // closed by close
+	done    sync.WaitGroup
+}
+
+// add gives a line to be written.
+func (l *accessLog) add(tenant string, a agent.Access) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) >= maxAccesses {
+		l.lost(1)
+		return
+	}
+	l.waiting = append(l.waiting, accessLine{tenant, a})
+	if !l.writing {
+		l.writing = true
+		l.done.Go(l.drain) // ends when nothing waits, or with close
+	}
+}
+
+// drain writes until nothing waits.
+func (l *accessLog) drain() {
+	for {
+		l.mu.Lock()
+		n := 0
+		for n < min(len(l.waiting), accessBatch) && l.waiting[n].tenant == l.waiting[0].tenant {
+			n++
+		}
+		if n == 0 {
+			l.writing = false
+			l.mu.Unlock()
+			return
+		}
+		tenant, lines := l.waiting[0].tenant, make([]agent.Access, n)
+		for i := range lines {
+			lines[i] = l.waiting[i].Access
+		}
+		l.mu.Unlock()
+
+		ctx, cancel := context.WithTimeout(context.Background(), accessTimeout)
+		err := l.write(ctx, tenant, lines)
+		cancel()
+		l.tried(n, err)
+		if err == nil {
+			l.mu.Lock()
+			clear(l.waiting[:n])
+			if l.waiting = l.waiting[n:]; len(l.waiting) == 0 {
+				l.waiting = nil
+			}
+			l.mu.Unlock()
+			continue
+		}
+		select {
+		case <-time.After(accessRetry):
+		case <-l.ending:
+			l.mu.Lock()
+			l.writing = false
+			l.mu.Unlock()
+			return
+		}
+	}
+}
+
+// close waits until what waits is written, or could not be; that is lost. Nothing
+// is added afterwards.
+func (l *accessLog) close() {
+	close(l.ending)
+	l.done.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) > 0 {
+		l.lost(len(l.waiting))
+		l.waiting = nil
+	}
+}
+
+// newAccessLog makes the server's access log of reads.
+func (s *Server) newAccessLog() *accessLog {
+	return &accessLog{
+		write: func(ctx context.Context, tenant string, lines []agent.Access) error {
+			return s.guard(func() error {
+				r, err := s.opts.Reader(tenant)
+				if err != nil {
+					return err
+				}
+				return r.LogAccess(ctx, lines)
+			})()
+		},
+		tried: func(lines int, err error) {
+			if err == nil {
+				s.metrics.accesses.WithLabelValues("written").Add(float64(lines))
+				return
+			}
+			s.metrics.accesses.WithLabelValues("failed").Add(float64(lines))
+			s.log.Warn("the access log could not be written; it is tried again", zap.Int("lines", lines), zap.Error(err))
+		},
+		lost: func(lines int) {
+			s.metrics.accesses.WithLabelValues("lost").Add(float64(lines))
+			s.log.Error("lines of the access log are lost", zap.Int("lines", lines))
+		},
+		ending: make(chan struct{}),
+	}
+}
+
+// Close writes down what was read and is not in the access log yet. It is called
+// once, when no request is answered any more.
+func (s *Server) Close() { s.accesses.close() }
