@@ -10,7 +10,7 @@ func (t *Tenant) applyColumns(w *work, text string) {
 		return
 	}
 	found := len(w.matches)
-	for at := 0; at < len(text) && len(w.matches)-found < maxMatches; {
+	for at := 0; at < len(text); {
 		end := lineEnd(text, at)
 		if end == len(text) {
 			break
@@ -141,9 +141,6 @@ func (t *Tenant) column(w *work, text string, at, end int, delimiter byte) int {
 		}
 		t.cells(w, text, from, next, header, delimiter)
 		end = next
-		if len(w.matches) > maxMatches {
-			return end
-		}
 	}
 	return end
 }
