@@ -137,7 +137,12 @@ func (c *cold) find(k spanKey) int {
 // bytes is the memory of all of it.
 func (c *cold) bytes() int64 {
 	n := coldCost + c.sealed + segmentCost*int64(cap(c.segments)) + spotCost*int64(cap(c.spots)) + c.index.bytes() + placeCost*int64(cap(c.places))
-	return n + int64(cap(c.p.out)) + c.p.table.bytes() + refCost*int64(cap(c.p.last)) + c.sizes[0] + c.sizes[1] + c.sizes[2]
+	for f, s := range c.p.state {
+		if s != nil {
+			n += c.sizes[f]
+		}
+	}
+	return n + int64(cap(c.p.out)) + c.p.table.bytes() + refCost*int64(cap(c.p.last))
 }
 
 // hasBegun is group.hasBegun.

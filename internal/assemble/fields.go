@@ -39,26 +39,33 @@ func (p *packer) step(s *agent.Step) *agent.Step {
 // step of any.
 func (p *packer) of(op agent.Op) *agent.Step {
 	f := familyOf(op)
-	at := p.state[f]
-	if at == nil {
-		at = new(agent.Step)
-		p.state[f] = at
-	}
-	if !p.begun[f] {
-		p.begun[f] = true
-		if p.newest != nil {
-			*at = *p.newest
-			at.Call, at.Model = agent.Call{}, agent.Model{}
+	switch at := p.state[f]; {
+	case p.begun[f]:
+	case p.alone: // a run begins with its agent's span, which mostly is the only other
+		p.state[f], p.state[others] = p.state[others], at
+		p.begun[others] = false
+	case p.newest == nil && at == nil:
+		p.state[f] = new(agent.Step)
+	case p.newest != nil:
+		if at == nil {
+			at = new(agent.Step)
+			p.state[f] = at
 		}
+		*at = *p.newest
+		at.Call, at.Model = agent.Call{}, agent.Model{}
 	}
-	at.Op = op
-	p.newest = at
+	at := p.state[f]
+	p.alone = p.newest == nil && f == others
+	p.begun[f], p.newest, at.Op = true, at, op
 	return at
 }
 
 // families is how many kinds of steps are each packed against the last one of
 // their kind: model calls, tool calls, others.
-const families = 3
+const (
+	families = 3
+	others   = 2
+)
 
 func familyOf(op agent.Op) int {
 	switch op {
@@ -67,7 +74,7 @@ func familyOf(op agent.Op) int {
 	case agent.OpTool:
 		return 1
 	default:
-		return 2
+		return others
 	}
 }
 

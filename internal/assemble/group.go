@@ -77,7 +77,7 @@ const (
 const judgeShare = 2
 
 func (o *Open) newGroup(tenant string) *group {
-	g := &group{tenant: tenant, place: -1, credit: 2 * o.limits.Window}
+	g := &group{tenant: tenant, place: -1, credit: 2 * o.limits.Window, tokens: make([]token, 0, 2)}
 	o.stats.Groups++
 	o.grow(g, groupCost)
 	o.loose.push(g)

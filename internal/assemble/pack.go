@@ -29,6 +29,7 @@ type packer struct {
 	state  [families]*agent.Step // the last step of each family
 	begun  [families]bool        // it is of this text
 	newest *agent.Step           // the last one of all
+	alone  bool                  // it is the first of this text, and one of the others
 	fresh  []*string             // texts in state that are still those of the step in hand
 	owns   bool                  // fresh is kept: such steps go, and state stays
 	bad    bool                  // the text to read was none of ours
@@ -185,11 +186,17 @@ func (p *packer) text(s string) string {
 	return s
 }
 
+// littleRoom is with how much room for a step the text is doubled.
+const littleRoom = 4 * maskBytes
+
 // begin opens the bits of a step: one for each field that differs from the step
 // before.
 func (p *packer) begin() {
 	p.bit = 0
 	if !p.read {
+		if n := cap(p.out); n-len(p.out) < littleRoom {
+			p.out = append(make([]byte, 0, 2*n+littleRoom), p.out...)
+		}
 		p.mask = len(p.out)
 		p.out = append(p.out, make([]byte, maskBytes)...)
 		return

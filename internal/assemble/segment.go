@@ -63,7 +63,7 @@ func (p *packer) restart() {
 
 // forget leaves nothing for the next step to be packed against.
 func (p *packer) forget() {
-	p.last, p.newest, p.begun = nil, nil, [families]bool{}
+	p.last, p.newest, p.alone, p.begun = nil, nil, false, [families]bool{}
 	for _, s := range p.state {
 		if s != nil {
 			*s = agent.Step{}

@@ -39,6 +39,9 @@ func (t *textTable) add(slot, from, size int) {
 }
 
 func (t *textTable) enlarge(out []byte) {
+	if t.at == nil {
+		t.at = make([]textPlace, 0, minTexts/2)
+	}
 	t.slots = make([]uint32, max(minTexts, 2*len(t.slots)))
 	mask := len(t.slots) - 1
 	for n, p := range t.at {
