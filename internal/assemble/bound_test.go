@@ -65,3 +65,17 @@ func TestAccountsReturnToNothing(t *testing.T) {
 	require.Zero(t, s.Groups)
 	require.Zero(t, s.Steps)
 }
+
+// Runs that use one key, each begun before the last, cost a judgement of the next run
+// each, not of all.
+func TestRunsUnderOneKeyThatArriveBackwardsAreNotAllJudgedAgain(t *testing.T) {
+	o := watchedOpen(t, assemble.Limits{})
+	const n = 200
+	for i := range n {
+		run := fmt.Sprint("R", i)
+		s := in(run, act(run, 1, n-int64(i), "key"))
+		s.Call.Tool = "refund"
+		o.Add(steps(s), int64(i)*int64(time.Millisecond))
+	}
+	require.Less(t, int(o.Stats().Judged), 3*n)
+}

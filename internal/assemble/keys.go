@@ -155,8 +155,7 @@ func (x *keyIndex) under(tenant, key, run string) []agent.Act {
 }
 
 // replace puts the acts of a group under a key in the place of those it had
-// there. Where they differ, it gives the groups whose findings may change by
-// it: those with an act after the first of this group.
+// there. It gives the groups whose findings may change by it.
 func (x *keyIndex) replace(tenant, key string, g *group, acts []agent.Act) (affected []*group) {
 	t := keyToken{tenant, key}
 	e := x.at[t]
@@ -167,41 +166,63 @@ func (x *keyIndex) replace(tenant, key string, g *group, acts []agent.Act) (affe
 		e = x.add(keyToken{tenant, own(key)})
 	}
 	x.renew(e)
-	kept := e.acts[:0:0]
+	old := e.acts
+	kept := old[:0:0]
 	had := 0
 	same := true
-	for i := range e.acts {
-		if e.acts[i].group != g {
-			kept = append(kept, e.acts[i])
+	for i := range old {
+		if old[i].group != g {
+			kept = append(kept, old[i])
 			continue
 		}
-		same = same && had < len(acts) && acts[had] == e.acts[i].act
+		same = same && had < len(acts) && acts[had] == old[i].act
 		had++
 	}
 	if same && had == len(acts) {
 		return nil
 	}
-	others := len(kept)
 	for i := range acts {
 		kept = append(kept, keyAct{acts[i], g})
 	}
 	slices.SortStableFunc(kept, compareKeyActs)
-	after := had > 0 // what it had there may have been the first
-	for i := 0; others > 0 && i < len(kept); i++ {
-		switch o := kept[i].group; {
-		case o == g:
-			after = true
-		case after && !o.gone && !slices.Contains(affected, o):
-			affected = append(affected, o)
-		}
-	}
 	if len(kept) > maxActs {
 		kept = slices.Clone(kept[len(kept)-maxActs:])
 	}
-	x.bytes += int64(len(kept)-len(e.acts)) * actCost
+	x.bytes += int64(len(kept)-len(old)) * actCost
 	e.acts = kept
+	affected = affectedBy(affected, old, g, kept)
+	return affectedBy(affected, kept, g, old)
+}
+
+// affectedBy adds the groups whose acts in a list come after those acts of a group
+// that the other list has not.
+func affectedBy(affected []*group, list []keyAct, g *group, other []keyAct) []*group {
+	for i := range list {
+		if list[i].group == g && !slices.Contains(other, list[i]) {
+			affected = followers(affected, list, i)
+		}
+	}
 	return affected
 }
+
+// followers adds the groups of the acts that may look at one before them. Findings look at
+// the nearest earlier one of another step, and at the nearest of the same tool and
+// target that took effect: behind an act that is both, none looks further back.
+func followers(affected []*group, list []keyAct, i int) []*group {
+	n := &list[i]
+	for k := i + 1; k < len(list); k++ {
+		a := &list[k]
+		if a.group != n.group && !a.group.gone && !slices.Contains(affected, a.group) {
+			affected = append(affected, a.group)
+		}
+		if a.act.Tool == n.act.Tool && a.act.Target == n.act.Target && (tookEffect(&a.act) || !tookEffect(&n.act)) {
+			break
+		}
+	}
+	return affected
+}
+
+func tookEffect(a *agent.Act) bool { return a.Executed && a.Outcome == agent.OutcomeOK }
 
 // move gives the acts of a group to the group that took it in.
 func (x *keyIndex) move(tenant, key string, from, to *group) {
