@@ -67,7 +67,7 @@ func TestAcknowledgedSpansSurviveAKillOfTheProcess(t *testing.T) {
 			}
 		}
 		return true
-	}, 20*time.Second, 50*time.Millisecond)
+	}, storedLimit, 50*time.Millisecond)
 }
 
 // onDisk is a config with the queue in file_storage.

@@ -79,7 +79,7 @@ func (b *bench) sweep() {
 	p, err := policyfile.LoadKeyless("builtin:demo")
 	require.NoError(b.t, err)
 	p.Detection.Quiet = time.Nanosecond
-	s := sweep.New(b.store, p, sweep.Config{Lookback: 2 * time.Minute})
+	s := sweep.New(b.store, p, sweep.Config{Lookback: time.Hour})
 	for range 2 {
 		_, err := s.Tick(b.t.Context(), time.Now())
 		require.NoError(b.t, err)

@@ -92,7 +92,7 @@ func TestNoPasswordIsShown(t *testing.T) {
 			if err := ext.Start(t.Context(), componenttest.NewNopHost()); err != nil {
 				said += err.Error()
 			} else {
-				require.Eventually(t, func() bool { return logs.FilterMessageSnippet("not ready").Len() > 0 }, 20*time.Second, 10*time.Millisecond)
+				require.Eventually(t, func() bool { return logs.FilterMessageSnippet("not ready").Len() > 0 }, 2*time.Minute, 10*time.Millisecond)
 				_, err := ext.(Storage).Store()
 				require.ErrorIs(t, err, ErrNotReady)
 				said += err.Error()
@@ -123,7 +123,7 @@ func TestAServersCertificateIsTrustedByOnesOwnAuthority(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, ext.Start(t.Context(), componenttest.NewNopHost()))
 		defer func() { require.NoError(t, ext.Shutdown(t.Context())) }()
-		require.Eventually(t, func() bool { _, err = ext.Store(); return err.Error() != ErrNotReady.Error() }, 20*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { _, err = ext.Store(); return err.Error() != ErrNotReady.Error() }, 2*time.Minute, 5*time.Millisecond)
 		return err.Error()
 	}
 	require.Contains(t, why(), "certificate")

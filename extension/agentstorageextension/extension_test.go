@@ -27,6 +27,7 @@ func testFactory(t testing.TB) extension.Factory {
 	host := enginetest.Config(t)
 	return newFactory(func(ctx context.Context, cfg engine.Config) (*engine.Engine, error) {
 		cfg.Executable, cfg.LibraryPath = host.Executable, host.LibraryPath
+		cfg.StartTimeout = host.StartTimeout
 		cfg.Loopback = len(cfg.DataDir) > 80 // too long for a socket
 		return engine.Start(ctx, cfg)
 	})
@@ -75,7 +76,7 @@ func TestAServerThatIsAwayIsTriedUntilItComes(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := ext.(Storage).Store()
 		return errors.Is(err, ErrNotReady) && err.Error() != ErrNotReady.Error() // it says why
-	}, 10*time.Second, 10*time.Millisecond)
+	}, 2*time.Minute, 10*time.Millisecond)
 	require.NoError(t, ext.Shutdown(t.Context()), "while it is trying")
 	require.NotEmpty(t, opts.Addr)
 }
@@ -138,7 +139,7 @@ func waitReady(t *testing.T, s Storage) *store.Store {
 		var err error
 		st, err = s.Store()
 		return err == nil
-	}, time.Minute, 5*time.Millisecond)
+	}, 5*time.Minute, 5*time.Millisecond)
 	return st
 }
 

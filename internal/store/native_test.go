@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -146,13 +148,16 @@ func readBlock(r *proto.Reader, version int) (int, error) {
 	return block.Rows, err
 }
 
-// down is an address that nobody listens on.
+// down is an address that nobody listens on, and that nobody else is given: its port is bound and does not listen.
 func down(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
-	defer func() { require.NoError(t, ln.Close()) }()
-	return ln.Addr().String()
+	t.Cleanup(func() { require.NoError(t, syscall.Close(fd)) })
+	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	name, err := syscall.Getsockname(fd)
+	require.NoError(t, err)
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*syscall.SockaddrInet4).Port))
 }
 
 func nativeTo(t *testing.T, cluster string, opts clickhouse.Options) *Store {
@@ -261,7 +266,7 @@ func TestTheNativeProtocolIsSpokenOverTLS(t *testing.T) {
 	web := httptest.NewTLSServer(nil) // for its certificate
 	defer web.Close()
 	f := newFakeServer(t, &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS12})
-	opts := clickhouse.Options{Addr: []string{f.address()}, DialTimeout: 10 * time.Second, TLS: &tls.Config{MinVersion: tls.VersionTLS12}}
+	opts := clickhouse.Options{Addr: []string{f.address()}, DialTimeout: 2 * time.Minute, TLS: &tls.Config{MinVersion: tls.VersionTLS12}}
 	require.ErrorContains(t, ask(t, nativeTo(t, "", opts)), "certificate", "signed by nobody whom the system trusts")
 	opts.TLS = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
 	opts.TLS.RootCAs.AddCert(web.Certificate())
