@@ -8,16 +8,27 @@ func (b *builder) ranAsAgent(r *request) bool {
 	if r.call.Tool == "" {
 		return false
 	}
-	asked := &b.cands[r.model]
-	above := b.a.nodes[asked.node].agent
-	for n := range b.lanes {
-		l := &b.lanes[n]
-		if l.agent < 0 || l.name != r.call.Tool {
-			continue
-		}
-		if s := b.a.steps[l.agent]; b.a.nodes[l.agent].agent == above && s.Start >= asked.start {
-			return true
+	if b.under == nil {
+		b.under = make(map[agentUnder]int64, len(b.lanes))
+		for n := range b.lanes {
+			l := &b.lanes[n]
+			if l.agent < 0 {
+				continue
+			}
+			k := agentUnder{b.a.nodes[l.agent].agent, l.name}
+			began := b.a.steps[l.agent].Start
+			if last, ok := b.under[k]; !ok || began > last {
+				b.under[k] = began
+			}
 		}
 	}
-	return false
+	asked := &b.cands[r.model]
+	last, ok := b.under[agentUnder{b.a.nodes[asked.node].agent, r.call.Tool}]
+	return ok && last >= asked.start
+}
+
+// agentUnder is an agent's name under another agent.
+type agentUnder struct {
+	above int32
+	name  string
 }

@@ -117,9 +117,10 @@ type builder struct {
 	requests []request
 	steps    []stepGroup
 	turns    []Turn
-	words    map[string]CallWord // by call id
-	openEnds map[int32]*openEnd  // by the agent's span
-	spanless map[int32]Sign      // by agent span
+	words    map[string]CallWord  // by call id
+	openEnds map[int32]*openEnd   // by the agent's span
+	spanless map[int32]Sign       // by agent span
+	under    map[agentUnder]int64 // when the last of them began
 }
 
 // derive runs the passes over one run; nil if it is none.

@@ -15,7 +15,6 @@ import (
 // minutes to hours.
 func TestHostileContentTakesNoMoreThanItsSize(t *testing.T) {
 	const n = 40_000
-	const limit = 30 * time.Second // each takes about a second
 	facts := func(f agent.CallFacts) string { return string(f.Append(nil)) }
 	ref := func(i int) agent.Ref { return agent.Ref{1, byte(i >> 16), byte(i >> 8), byte(i)} }
 	asks := func(i int, s *agent.Step, in *agent.Input, call agent.RequestedCall) {
@@ -34,6 +33,13 @@ func TestHostileContentTakesNoMoreThanItsSize(t *testing.T) {
 				return
 			}
 			s.Op, s.Facts = agent.OpAgent, facts(agent.CallFacts{Open: agent.SignDeferred})
+		},
+		"agents of the name that is asked for, all begun before": func(i int, s *agent.Step, in *agent.Input) {
+			if i%2 == 1 {
+				asks(i, s, in, agent.RequestedCall{ID: strconv.Itoa(i), Tool: "pay"})
+				return
+			}
+			s.Op, s.Agent, s.Start, s.End = agent.OpAgent, "pay", int64(-i), int64(n) // at once, so that none shares a lane
 		},
 		"one call id in one run": func(i int, s *agent.Step, in *agent.Input) {
 			if i%2 == 1 {
@@ -94,16 +100,22 @@ func TestHostileContentTakesNoMoreThanItsSize(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := agent.Input{Facts: map[agent.Ref]*agent.MessageFacts{}, Quiet: true, Silent: true}
-			for i := range n {
-				s := &agent.Step{Trace: traceOf("t"), Span: numbered(i), Start: int64(i + 1), End: int64(i + n), Index: -1, Sign: agent.SignOK, Service: "x"}
-				set(i, s, &in)
-				s.Unit = s.Trace.String()
-				in.Steps = append(in.Steps, s)
+			derive := func(set func(i int, s *agent.Step, in *agent.Input)) time.Duration {
+				in := agent.Input{Facts: map[agent.Ref]*agent.MessageFacts{}, Quiet: true, Silent: true}
+				for i := range n {
+					s := &agent.Step{Trace: traceOf("t"), Span: numbered(i), Start: int64(i + 1), End: int64(i + n), Index: -1, Sign: agent.SignOK, Service: "x"}
+					set(i, s, &in)
+					s.Unit = s.Trace.String()
+					in.Steps = append(in.Steps, s)
+				}
+				from := time.Now()
+				require.NotEmpty(t, agent.Runs(in))
+				return time.Since(from)
 			}
-			from := time.Now()
-			require.NotEmpty(t, agent.Runs(in))
-			require.Less(t, time.Since(from), limit)
+			harmless := derive(func(i int, s *agent.Step, _ *agent.Input) { runs(s, strconv.Itoa(i)) })
+			took := derive(set)
+			t.Logf("%v, as many harmless calls %v", took, harmless)
+			require.Less(t, took, max(20*time.Second, 30*harmless)) // each takes about as long; the first is for what one measurement is worth
 		})
 	}
 }
