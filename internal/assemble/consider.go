@@ -72,7 +72,7 @@ func (o *Open) noticeKey(g *group, s *agent.Step, key string, now int64) bool {
 		return false
 	}
 	g.shared = true
-	if first != g && first != nil && !first.gone && !first.late && first.noted {
+	if first != g && first != nil && !first.late && first.noted {
 		first.shared, first.hot = true, true
 		if first.watch != nil {
 			first.watch.flagged = true

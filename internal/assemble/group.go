@@ -27,7 +27,8 @@ type group struct {
 	tokens   []token
 	wants    []token // of groups that it may not be joined with yet
 	calls    []callToken
-	keys     []string // keys under which its acts stand in the index
+	keys     []string  // keys under which its acts stand in the index
+	members  []*member // what stands for it there: of each group that it took in
 	verdicts []Verdict
 	watch    *watch   // nil: all that comes is judged, or it is packed
 	units    int      // how many of the tokens are units
@@ -269,6 +270,7 @@ func (o *Open) drop(g *group) {
 	for _, t := range g.calls {
 		o.dropCall(t, g)
 	}
+	g.pass(nil)
 	if g.isPacked {
 		o.packed.remove(g)
 	} else {
@@ -335,9 +337,7 @@ func (o *Open) merge(x, y *group) *group {
 	}
 	x.calls = append(x.calls, y.calls...)
 	x.keys = append(x.keys, y.keys...)
-	for _, k := range y.keys {
-		o.keys.move(x.tenant, k, y, x)
-	}
+	y.pass(x)
 	x.steps = append(x.steps, y.steps...)
 	x.logs = append(x.logs, y.logs...)
 	if x.facts == nil {

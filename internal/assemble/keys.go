@@ -22,12 +22,13 @@ type keyIndex struct {
 
 type keyToken struct{ tenant, key string }
 
-// keyEntry is a key with the acts under it, in the order of their starts.
+// keyEntry is a key with the acts under it, in the order of their starts. It outlives
+// their groups, and keeps nothing of these.
 type keyEntry struct {
 	token        keyToken
 	acts         []keyAct
 	span         spanKey // the first span seen with the key
-	first        *group  // the group of that span
+	first        *member // the group of that span
 	tool, target uint64  // hashes of what it states; 0 where it states none
 	isGate       bool    // it is a gate's decision that the act may go on
 	paired       bool    // that act came, or its gate's decision
@@ -35,8 +36,30 @@ type keyEntry struct {
 }
 
 type keyAct struct {
-	act   agent.Act
-	group *group
+	act agent.Act
+	by  *member
+}
+
+// member is what the index knows a group by.
+type member struct{ group *group } // that it is part of; nil: it is gone
+
+// member gives what the index knows a group by.
+func (g *group) member() *member {
+	if len(g.members) == 0 {
+		g.members = []*member{{g}}
+	}
+	return g.members[0]
+}
+
+// pass makes all that stands for a group stand for another, or for none.
+func (g *group) pass(to *group) {
+	for _, m := range g.members {
+		m.group = to
+	}
+	if to != nil {
+		to.members = append(to.members, g.members...)
+	}
+	g.members = nil
 }
 
 const (
@@ -52,7 +75,7 @@ func newKeyIndex(most int) keyIndex {
 
 // notice says that a span has a key, and reports whether another span had it
 // before: a finding may be complete. An act and the decision of its gate are one
-// use of a key. first is the group of the first span.
+// use of a key. first is the group of the first span; nil: it is gone.
 func (x *keyIndex) notice(g *group, key string, s *agent.Step) (again bool, first *group) {
 	e := x.at[keyToken{g.tenant, key}]
 	span := spanKey{s.Trace, s.Span}
@@ -60,18 +83,21 @@ func (x *keyIndex) notice(g *group, key string, s *agent.Step) (again bool, firs
 	isGate := s.Op == agent.OpGate && s.Call.Gate == agent.GateNew
 	if e == nil {
 		e = x.add(keyToken{g.tenant, own(key)})
-		e.span, e.first, e.tool, e.target, e.isGate = span, g, tool, target, isGate
+		e.span, e.first, e.tool, e.target, e.isGate = span, g.member(), tool, target, isGate
 		return false, g
 	}
 	x.renew(e)
+	if e.first != nil {
+		first = e.first.group
+	}
 	if e.span == span {
-		return false, e.first
+		return false, first
 	}
 	if !e.paired && e.isGate != isGate && e.span.trace == s.Trace && agree(e.tool, tool) && agree(e.target, target) {
 		e.paired = true
-		return false, e.first
+		return false, first
 	}
-	return true, e.first
+	return true, first
 }
 
 // hashOf gives a hash of a text; 0 for none.
@@ -104,7 +130,7 @@ func (x *keyIndex) dropOldest() bool {
 	x.dropped++
 	x.unlink(e)
 	delete(x.at, e.token)
-	x.bytes -= keyCost + int64(len(e.token.key)) + int64(len(e.acts))*actCost
+	x.bytes -= keyCost + int64(len(e.token.key)) + actSizes(e.acts)
 	return true
 }
 
@@ -171,7 +197,7 @@ func (x *keyIndex) replace(tenant, key string, g *group, acts []agent.Act) (affe
 	had := 0
 	same := true
 	for i := range old {
-		if old[i].group != g {
+		if old[i].by.group != g {
 			kept = append(kept, old[i])
 			continue
 		}
@@ -182,13 +208,13 @@ func (x *keyIndex) replace(tenant, key string, g *group, acts []agent.Act) (affe
 		return nil
 	}
 	for i := range acts {
-		kept = append(kept, keyAct{acts[i], g})
+		kept = append(kept, keyAct{e.own(acts[i]), g.member()})
 	}
 	slices.SortStableFunc(kept, compareKeyActs)
 	if len(kept) > maxActs {
 		kept = slices.Clone(kept[len(kept)-maxActs:])
 	}
-	x.bytes += int64(len(kept)-len(old)) * actCost
+	x.bytes += actSizes(kept) - actSizes(old)
 	e.acts = kept
 	affected = affectedBy(affected, old, g, kept)
 	return affectedBy(affected, kept, g, old)
@@ -198,7 +224,7 @@ func (x *keyIndex) replace(tenant, key string, g *group, acts []agent.Act) (affe
 // that the other list has not.
 func affectedBy(affected []*group, list []keyAct, g *group, other []keyAct) []*group {
 	for i := range list {
-		if list[i].group == g && !slices.Contains(other, list[i]) {
+		if list[i].by.group == g && !slices.Contains(other, list[i]) {
 			affected = followers(affected, list, i)
 		}
 	}
@@ -212,8 +238,8 @@ func followers(affected []*group, list []keyAct, i int) []*group {
 	n := &list[i]
 	for k := i + 1; k < len(list); k++ {
 		a := &list[k]
-		if a.group != n.group && !a.group.gone && !slices.Contains(affected, a.group) {
-			affected = append(affected, a.group)
+		if g := a.by.group; g != nil && g != n.by.group && !slices.Contains(affected, g) {
+			affected = append(affected, g)
 		}
 		if a.act.Tool == n.act.Tool && a.act.Target == n.act.Target && (tookEffect(&a.act) || !tookEffect(&n.act)) {
 			break
@@ -224,15 +250,26 @@ func followers(affected []*group, list []keyAct, i int) []*group {
 
 func tookEffect(a *agent.Act) bool { return a.Executed && a.Outcome == agent.OutcomeOK }
 
-// move gives the acts of a group to the group that took it in.
-func (x *keyIndex) move(tenant, key string, from, to *group) {
-	if e := x.at[keyToken{tenant, key}]; e != nil {
-		for i := range e.acts {
-			if e.acts[i].group == from {
-				e.acts[i].group = to
-			}
-		}
+// own copies the texts of an act: those that it came with lie among all of its run.
+func (e *keyEntry) own(a agent.Act) agent.Act {
+	a.Tenant, a.Key = e.token.tenant, e.token.key
+	isRun := a.Unit == a.Run
+	if isRun {
+		a.Unit = ""
 	}
+	ownTexts([]*string{&a.Run, &a.Unit, &a.StepID, &a.Agent, &a.Tool, &a.Target})
+	if isRun {
+		a.Unit = a.Run
+	}
+	return a
+}
+
+func actSizes(acts []keyAct) (n int64) {
+	for i := range acts {
+		a := &acts[i].act
+		n += actCost + int64(len(a.Run)+len(a.Unit)+len(a.StepID)+len(a.Agent)+len(a.Tool)+len(a.Target))
+	}
+	return n
 }
 
 // compareKeyActs orders acts as attempts are ordered.

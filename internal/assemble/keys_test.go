@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,7 +17,7 @@ import (
 // target that took effect.
 func looksBack(list []keyAct, g *group) (all []string) {
 	for i := range list {
-		if list[i].group != g {
+		if list[i].by.group != g {
 			continue
 		}
 		a := &list[i].act
@@ -82,4 +83,50 @@ func TestGroupsThatLookBackAtAnotherActAreAffected(t *testing.T) {
 		}
 	}
 	require.Less(t, affected, all, "not all are judged again")
+}
+
+// A key outlives its groups, and keeps none of them alive, nor the text that their
+// steps were packed in.
+func TestAKeyKeepsNothingOfAGroupThatIsGone(t *testing.T) {
+	o := New(Limits{}, nil)
+	var last *group
+	for i := range 3 {
+		s := &agent.Step{
+			Unit: fmt.Sprint("unit", i), Trace: agent.TraceID{byte(i + 1)}, Span: agent.SpanID{1}, Op: agent.OpTool, Kind: agent.KindAct,
+			KindSource: agent.KindSourcePolicy, StepID: "step", Agent: "desk", Start: int64(i), Call: agent.Call{Tool: "refund", Target: "order/1", Key: "k"},
+		}
+		o.Add(Batch{Steps: []*agent.Step{s}}, int64(i))
+		last = o.loose.newest
+	}
+	e := o.keys.at[keyToken{"", "k"}]
+	require.Len(t, e.acts, 3)
+	require.NotNil(t, e.first.group)
+	theirs := map[*byte]bool{}
+	var texts [texts]*string
+	for g := o.loose.oldest; g != nil; g = g.newer {
+		for _, s := range g.steps {
+			pointers(s, &texts)
+			for _, p := range texts {
+				theirs[unsafe.StringData(*p)] = *p != ""
+			}
+		}
+	}
+	first := o.loose.oldest
+	merged := o.merge(first, last)
+	require.Same(t, merged, e.acts[0].by.group)
+	require.Same(t, merged, e.acts[2].by.group)
+	for o.loose.oldest != nil {
+		o.let(o.loose.oldest)
+	}
+	require.Nil(t, e.first.group)
+	for i := range e.acts {
+		a := &e.acts[i].act
+		require.Nil(t, e.acts[i].by.group)
+		for _, s := range []string{a.Run, a.Unit, a.StepID, a.Agent, a.Tool, a.Target, a.Key} {
+			require.NotEmpty(t, s)
+			require.False(t, theirs[unsafe.StringData(s)], s)
+		}
+	}
+	o.keys.dropOldest()
+	require.Zero(t, o.keys.bytes)
 }
