@@ -44,13 +44,16 @@ func (v *vendor) matches(text string, start, end int) bool {
 	case v.exact > 0 && len(body) != v.exact:
 		return isCut(text, end) && len(body) >= minCut && len(body) < v.exact && (len(v.prefix) > 3 || len(body) >= v.exact/2) && v.made(body)
 	case len(body) < v.least:
-		return isCut(text, end) && len(body) >= minCut && len(v.prefix) > 3 && v.made(body)
+		return isCut(text, end) && len(body) >= minCut && (len(v.prefix) > 3 || len(body) >= minCutShort) && v.made(body)
 	}
 	return v.made(body)
 }
 
 // minCut is how much must be left behind a prefix of a key that was cut off.
 const minCut = 4
+
+// minCutShort is the same behind a prefix of up to 3 bytes.
+const minCutShort = 14
 
 // made reports whether the body of a key is made up: no words, no placeholder.
 func (v *vendor) made(body string) bool {
@@ -78,7 +81,7 @@ func (v *vendor) made(body string) bool {
 		return false
 	}
 	// A short prefix begins words, too.
-	return len(v.prefix) > 3 || t.random() || t.turns >= 2 || len(body) >= 32 && t.symbols == 0
+	return len(v.prefix) > 3 || t.random() || t.turns >= 2 || t.symbols == 0 && (len(body) >= 32 || t.humps >= max(3, len(body)/6))
 }
 
 // matchAzureSecret finds a client secret of Azure at its tilde: 3 characters, a

@@ -92,7 +92,7 @@ func leadsUp(text string, at int, v *vocabulary) (found, open bool) {
 			}
 		}
 		switch {
-		case v.has(word):
+		case v.has(word), v.has(wholeWord(buf[len(word):len(word)], text, floor, start, end)):
 			return true, false
 		case !fillers.has(word) && word[0]-'0' >= 10:
 			return false, false
@@ -103,6 +103,22 @@ func leadsUp(text string, at int, v *vocabulary) (found, open bool) {
 		at = start
 	}
 	return false, false
+}
+
+// wholeWord appends the word that ends at end in small letters, where it begins
+// before start: WhatsApp.
+func wholeWord(dst []byte, text string, floor, start, end int) []byte {
+	first := start
+	for first > floor && isASCIILetter(text[first-1]) {
+		first--
+	}
+	if first == start || len(dst)+end-first > cap(dst) {
+		return nil
+	}
+	for i := first; i < end; i++ {
+		dst = append(dst, foldLetter(text[i]))
+	}
+	return dst
 }
 
 // wordStart returns where the word before text[end] begins. A capital after a

@@ -2,23 +2,70 @@ package redact
 
 // creditCard finds card numbers: 13 to 19 digits whose first say which network
 // issued them and whose last is right (Luhn), in one group or in the groups in
-// which cards are printed, with any separators. Not: digits behind a decimal
-// point, article numbers (EAN), a part of a word or of a longer number.
+// which cards are printed, with any separators. What is called a card may have 12
+// digits, and be of any network. Not: digits behind a decimal point, article
+// numbers (EAN), what is called an order's or the like, a part of a word, of a
+// longer number or of a list of numbers.
 var creditCard = detector{name: "credit_card", label: "CREDIT_CARD", number: matchCard, normal: appendDigits}
 
 // cardGroups are the groups in which cards are printed.
-var cardGroups = [][]int{{4, 4, 4, 4}, {4, 6, 5}, {4, 6, 4}, {4, 4, 4, 4, 3}, {4, 4, 4, 1}, {4, 3, 3, 3}, {4, 5, 6}, {4, 4, 5}, {6, 13}, {8, 8}, {4, 4, 8}, {4, 12}}
+var cardGroups = [][]int{
+	{4, 4, 4, 4, 3}, {4, 4, 4, 4, 2}, {4, 4, 4, 4, 1}, {4, 4, 4, 4}, {4, 6, 5}, {4, 6, 4}, {4, 4, 4, 1}, {4, 3, 3, 3}, {4, 5, 6}, {4, 4, 5}, {6, 13}, {8, 8},
+	{4, 4, 8}, {4, 12}, {4, 4, 4},
+}
+
+// How many digits cards have. Those with fewer than 13 must be called one.
+const (
+	minNamedCard = 12
+	maxCard      = 19
+)
+
+var cardWords = newVocabulary("card cards creditcard debitcard cardnumber ccnumber cardno pan cc ccn visa mastercard maestro amex kreditkarte kartennummer kreditkartennummer " +
+	"carte tarjeta cartão karta карта карты картой 卡号 信用卡 カード 카드 بطاقة")
 
 func matchCard(in *input, n *number, g, floor int) (start, end int) {
 	start = n.groups[g].start
 	if start < floor || !cardBoundary(in.text, n, g) {
 		return 0, 0
 	}
-	if last, ok := n.cardEnd(in.text, g); ok && endsNumber(in.text, n, last) {
-		end = n.groups[last].end
-		if isCard(in.text[start:end]) {
-			return start, end
+	if size := n.size(g); size >= minNamedCard && size <= maxCard {
+		return in.card(n, g, g)
+	}
+	for _, sizes := range cardGroups {
+		if last := g + len(sizes) - 1; n.sizes(g, sizes...) && n.evenly(in.text, g, len(sizes)) && (len(sizes) == 4 && sizes[3] == 4 || !n.listed(in.text, g, last)) {
+			if start, end = in.card(n, g, last); end > 0 {
+				return start, end
+			}
 		}
+	}
+	for _, digits := range []int{16, 15} {
+		if n.n >= g+digits && n.singles(g, digits) && n.evenly(in.text, g, digits) && (n.n == g+digits || n.size(g+digits) > 1) {
+			return in.card(n, g, g+digits-1)
+		}
+	}
+	return 0, 0
+}
+
+// orderWords say that a number in a card's form is none.
+var orderWords = newVocabulary("order orders invoice invoices ticket tickets tracking shipment parcel serial part sku isbn imei bestellung bestellnummer rechnung " +
+	"auftrag commande facture pedido factura заказ заказа 订单 注文 주문")
+
+// card returns where the groups from g to last stand, if they are a card's: of a
+// network that has such ones, or called a card; and no order's.
+func (in *input) card(n *number, g, last int) (start, end int) {
+	start, end = n.groups[g].start, n.groups[last].end
+	if !endsNumber(in.text, n, last) {
+		return 0, 0
+	}
+	var buf [maxCard]byte
+	digits := appendDigits(buf[:0], in.text[start:end])
+	switch {
+	case !luhn(digits):
+	case in.introduced(start, cardWords):
+		return start, end
+	case !isNetwork(digits), len(digits) == 13 && isEAN(digits), g == last && in.introduced(start, orderWords):
+	default:
+		return start, end
 	}
 	return 0, 0
 }
@@ -49,24 +96,6 @@ func endsNumber(text string, n *number, last int) bool {
 	return after != '.' || byteAt(text, end+1)-'0' >= 10
 }
 
-// cardEnd returns the last group of a card that begins with the group g.
-func (n *number) cardEnd(text string, g int) (last int, ok bool) {
-	if size := n.size(g); size >= 13 && size <= 19 {
-		return g, true
-	}
-	for _, sizes := range cardGroups {
-		if n.sizes(g, sizes...) && n.evenly(text, g, len(sizes)) {
-			return g + len(sizes) - 1, true
-		}
-	}
-	for _, digits := range []int{16, 15} {
-		if n.n >= g+digits && n.singles(g, digits) && n.evenly(text, g, digits) && (n.n == g+digits || n.size(g+digits) > 1) {
-			return g + digits - 1, true
-		}
-	}
-	return 0, false
-}
-
 // evenly reports whether the separators of k groups from g on are of one kind.
 func (n *number) evenly(text string, g, k int) bool {
 	for m := g + 2; m < g+k; m++ {
@@ -84,16 +113,6 @@ func (n *number) singles(g, k int) bool {
 		}
 	}
 	return true
-}
-
-// isCard reports whether the digits of a text are a card's.
-func isCard(text string) bool {
-	var buf [19]byte
-	if len(text) > 19*4 {
-		return false
-	}
-	digits := appendDigits(buf[:0], text)
-	return isNetwork(digits) && luhn(digits) && (len(digits) != 13 || !isEAN(digits))
 }
 
 // isNetwork reports whether a network has cards of that length and beginning.
@@ -116,16 +135,18 @@ func isNetwork(d []byte) bool {
 		return n == 16
 	case two == 34, two == 37: // American Express
 		return n == 15
-	case four == 6011, two == 65, three >= 644 && three <= 649, two == 60, two == 62, two == 81, two == 82, three == 508: // Discover, RuPay, UnionPay
+	case four == 6011, two == 65, three >= 644 && three <= 649, two == 60, two == 62, two == 81, two == 82, three == 508, three >= 636 && three <= 639: // Discover, RuPay, UnionPay, Elo, InstaPayment
 		return n >= 16
 	case four >= 3528 && four <= 3589: // JCB
 		return n >= 16
 	case three >= 300 && three <= 305, two == 36, two == 38, two == 39: // Diners
 		return n == 14 || n == 16
-	case four >= 2200 && four <= 2205, four == 9792: // Mir, Troy
+	case four >= 2200 && four <= 2205, four == 9792, four == 8600, four == 9860: // Mir, Troy, UzCard, Humo
 		return n == 16 || n == 19
-	case four == 5018, four == 5020, four == 5038, four == 5893, four == 6304, four == 6759, four >= 6761 && four <= 6763, two == 50: // Maestro, Elo, Verve
+	case four == 5893, four == 6304, four == 6390, four == 6759, four >= 6761 && four <= 6763, four == 6767, two == 50: // Maestro, Elo, Verve
 		return n >= 13
+	case two >= 56 && two <= 58, two == 67: // Maestro
+		return n == 16
 	}
 	return false
 }

@@ -14,7 +14,9 @@ var email = detector{name: "email", label: "EMAIL", triggers: "@", match: matchE
 
 func matchEmail(in *input, floor, i int) (start, end int) {
 	text := in.text
-	start = localStart(text, floor, i)
+	if start = localStart(text, floor, i); start == i {
+		start = quotedLocalStart(text, floor, i)
+	}
 	if start == i {
 		return 0, 0
 	}
@@ -55,6 +57,25 @@ func localStart(text string, floor, at int) int {
 		i -= n
 	}
 	return start
+}
+
+// maxLocal is the longest local part.
+const maxLocal = 64
+
+// quotedLocalStart is localStart for "john doe"@example.com.
+func quotedLocalStart(text string, floor, at int) int {
+	if at-floor < 3 || text[at-1] != '"' {
+		return at
+	}
+	for i := at - 2; i >= floor && at-i <= maxLocal && text[i] >= ' ' && text[i] != ','; i-- {
+		if text[i] == '"' {
+			if i == at-2 || i > floor && text[i-1] > ' ' && strings.IndexByte("<(:=[>", text[i-1]) < 0 {
+				return at
+			}
+			return i
+		}
+	}
+	return at
 }
 
 // domainEnd returns where the domain at text[from] ends, 0 for none.

@@ -3,6 +3,7 @@ package redact
 import (
 	"net/netip"
 	"strings"
+	"unicode/utf8"
 )
 
 // ip finds addresses of IPv4 and IPv6, of whatever range, also with a port, a
@@ -76,16 +77,28 @@ func isVersion(in *input, start, end int) bool {
 	text := in.text
 	before, earlier := byteAt(text, start-1), byteAt(text, start-2)
 	switch {
-	case before == '=' && strings.IndexByte("=<>~!^", earlier) >= 0, before == '^', before == '~', before == '>', before == '<' && byteAt(text, end) != '>':
-		return before != '>' || byteAt(text, end) != '<' // <ip>1.2.3.4</ip>
+	case before == '>' && byteAt(text, end) == '<': // <ip>1.2.3.4</ip>, <Version>1.2.3.4</Version>
+	case before == '=' && strings.IndexByte("=<>~!^", earlier) >= 0, before == '^', before == '~', before == '>', before == '<' && byteAt(text, end) != '>',
+		before == ' ' && isBound(text[:start-1]):
+		return true
 	case before == '/' && isASCIILetter(earlier) && isProduct(text[:start-1]):
 		return true
 	case strings.HasSuffix(text[start:end], ".0.0") && byteAt(text, end) != '/' && !isPrivateNet(text[start:end]):
 		return true
-	case strings.HasSuffix(text[:start], "§ "), before == '#':
+	case strings.HasSuffix(text[:start], "§ "), strings.HasSuffix(text[:start], "§"), before == '#':
 		return true
 	}
 	return in.introduced(start, versionWords) || before == ' ' && isASCIILetter(earlier) && !isPrivate(text[start:end]) && in.introduced(start, productWords)
+}
+
+// isBound reports whether a text ends in a sign that says how new a version must be.
+func isBound(text string) bool {
+	for _, sign := range []string{">=", "<=", "~>", "~="} {
+		if strings.HasSuffix(text, sign) {
+			return true
+		}
+	}
+	return false
 }
 
 // isPrivate reports whether an address is of a network that is not routed.
@@ -120,12 +133,12 @@ func matchIPv6(in *input, floor, i int) (start, end int) {
 		start--
 	}
 	if start == i {
-		if byteAt(text, i-1) != ':' || i-1 < floor || asciiAlnum(byteAt(text, i-2)) || byteAt(text, i-2) == ':' {
+		if byteAt(text, i-1) != ':' || i-1 < floor || asciiAlnum(byteAt(text, i-2)) || byteAt(text, i-2) == ':' || byteAt(text, i+1) == ':' {
 			return 0, 0
 		}
 		start = i - 1 // ::1
 	}
-	if before := byteAt(text, start-1); before == ':' || before == '_' || asciiAlnum(before) || before == '.' || i-start > 4 {
+	if before := byteAt(text, start-1); before == ':' && !isLabelColon(text, floor, start-1) || before == '_' || asciiAlnum(before) || before == '.' || i-start > 4 {
 		return 0, 0
 	}
 	end, colons := start, 0
@@ -149,6 +162,20 @@ func matchIPv6(in *input, floor, i int) (start, end int) {
 		return 0, 0
 	}
 	return start, end
+}
+
+// isLabelColon reports whether the colon at i stands behind a word that is no group
+// of an address: ip:2001:db8::1.
+func isLabelColon(text string, floor, i int) bool {
+	for k := i - 1; k >= floor && k > i-24; k-- {
+		switch c := text[k]; {
+		case c >= utf8.RuneSelf, isASCIILetter(c) && !isHex(c):
+			return true
+		case !asciiAlnum(c) && c != '_' && c != '-':
+			return false
+		}
+	}
+	return false
 }
 
 // isIPv6 reports whether what can be read as an address is one, and no slice, name

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // secretKind tells what a name says of what stands under it.
 type secretKind uint8
@@ -117,7 +120,7 @@ func (e *nameEntry) matches(name string) bool {
 		}
 		i--
 	}
-	return e.end || i < 0 || name[i] == '.' || name[i] == '/' || name[i] == ':' || name[i] == '@'
+	return e.end || i < 0 || name[i] == '.' || name[i] == '/' || name[i] == ':' || name[i] == '@' || name[i] >= utf8.RuneSelf
 }
 
 func foldLetter(c byte) byte {

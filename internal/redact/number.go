@@ -81,10 +81,16 @@ func shortNumber(text string, i int) int {
 	switch {
 	case end-i >= minWorth, end < len(text) && (text[end] >= utf8.RuneSelf || isSeparator[text[end]]):
 		return 0
-	case end-i == 2 && isASCIILetter(byteAt(text, i-1)) && isASCIILetter(byteAt(text, i-2)):
-		return 0 // as an IBAN begins
+	case beginsIBAN(text, i, end-i):
+		return 0
 	}
 	return end
+}
+
+// beginsIBAN reports whether so many digits at i can be the check digits of an IBAN
+// whose bank has letters, and what follows them.
+func beginsIBAN(text string, i, digits int) bool {
+	return digits >= 2 && isASCIILetter(byteAt(text, i-1)) && isASCIILetter(byteAt(text, i-2)) && (digits == 2 || !asciiAlnum(byteAt(text, i-3)))
 }
 
 // worth reports whether any detector could find something in the row.
@@ -96,8 +102,7 @@ func (n *number) worth(in *input) bool {
 	case n.n >= 4:
 		return true
 	}
-	// The check digits of an IBAN whose bank has letters.
-	return n.size(0) == 2 && isASCIILetter(byteAt(in.text, start-1)) && isASCIILetter(byteAt(in.text, start-2))
+	return beginsIBAN(in.text, start, n.size(0))
 }
 
 // isDate reports whether three groups are a date such as 2024-05-15.
@@ -132,7 +137,7 @@ func separators(text string, i int) int {
 	return i
 }
 
-var isSeparator = [128]bool{' ': true, '\t': true, '-': true, '.': true, '/': true, '(': true, ')': true, '_': true, '+': true, '~': true}
+var isSeparator = [128]bool{' ': true, '-': true, '.': true, '/': true, '(': true, ')': true, '_': true, '+': true, '~': true}
 
 // isWideSeparator reports whether a character outside ASCII is a space, a dash or
 // a middle dot.
@@ -145,7 +150,7 @@ func isWideSeparator(r rune) bool {
 func isSpaces(sep string) bool {
 	for _, r := range sep {
 		switch {
-		case r == ' ', r == '\t', r == '+', r == 0xA0, r >= 0x2000 && r <= 0x200A, r == 0x202F, r == 0x205F, r == 0x3000:
+		case r == ' ', r == '+', r == 0xA0, r >= 0x2000 && r <= 0x200A, r == 0x202F, r == 0x205F, r == 0x3000:
 		default:
 			return false
 		}
@@ -168,6 +173,25 @@ func sameKind(a, b string) bool {
 	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
 	return a == b || isSpaces(a) && isSpaces(b) || isDashes(a) && isDashes(b) && a != "" && b != ""
 }
+
+// listed reports whether the groups from g to last stand in a list of numbers with
+// blanks between: many more groups, in other sizes.
+func (n *number) listed(text string, g, last int) bool {
+	k := last - g + 1
+	if n.n-k <= maxBeside || !(g > 0 && isSpaces(n.between(text, g))) && !(last+1 < n.n && isSpaces(n.between(text, last+1))) {
+		return false
+	}
+	for m := range n.n { // the same form again and again is none
+		if n.size(m) != n.size(g+(m-g%k+k)%k) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxBeside is how many groups may stand beside a value: an expiry date, a check
+// number, a line's number.
+const maxBeside = 3
 
 // appendDigits appends the digits of a value.
 func appendDigits(dst []byte, value string) []byte {

@@ -9,8 +9,11 @@ type pairState struct {
 	kind secretKind
 	// listed: the name is on the key list.
 	listed bool
-	// first: the string before was the first of an array, and named so.
-	first bool
+	// first: the string before was the first of an array, or an option of a
+	// program in one, and named so.
+	first, option bool
+	// outer is the kind of the object that begins next: {"token": {"value": …}}.
+	outer secretKind
 	// opened: an array began before this string.
 	opened bool
 }
@@ -24,14 +27,32 @@ func (p *pairState) mark(between string) {
 			p.opened = i == len(between)-1 || strings.TrimSpace(between[i+1:]) == ""
 			p.clear()
 			return
-		case '{', '}', ']':
+		case '{':
+			outer := p.outer
+			p.clear()
+			p.kind = outer
+			return
+		case '}', ']':
 			p.clear()
 			return
 		}
 	}
 }
 
-func (p *pairState) clear() { p.kind, p.listed, p.first = noSecret, false, false }
+func (p *pairState) clear() {
+	p.kind, p.outer, p.listed, p.first, p.option = noSecret, noSecret, false, false, false
+}
+
+// enters takes in that the value of a member stands at an index: the value in an
+// object is that of the name the object stands under.
+func (p *pairState) enters(s string, under caption, value int) {
+	if under.kind == noSecret && !under.value || value >= len(s) || s[value] != '{' {
+		return
+	}
+	if p.outer = under.kind; p.outer == noSecret {
+		p.outer = p.kind
+	}
+}
 
 // by is who found the value that goes.
 func (p *pairState) by(t *Tenant) int {
@@ -72,7 +93,9 @@ func (p *pairState) secret(t *Tenant, s string, under caption, value int) bool {
 // one that is made up.
 func (p *pairState) goes(s string, value int) bool {
 	kind := p.kind
-	p.kind = noSecret
+	if s[value] != '{' { // an object is entered
+		p.kind = noSecret
+	}
 	if p.listed {
 		return true
 	}
@@ -131,9 +154,17 @@ func (p *pairState) value(t *Tenant, s string, under caption, open, end int) boo
 	if p.first {
 		p.first = false
 		next := skipSpace(s, end+1)
-		return next < len(s) && s[next] == ']' && p.goes(s, open)
+		if next < len(s) && s[next] == ']' || p.option {
+			return p.goes(s, open)
+		}
 	}
+	p.option = false
 	text := s[open+1 : end]
+	if len(text) > 2 && text[0] == '-' && strings.IndexByte(text, '=') < 0 {
+		p.option = p.named(t, strings.TrimLeft(text, "-"))
+		p.first = p.option
+		return false
+	}
 	switch {
 	case p.opened:
 		p.first = p.named(t, text)

@@ -30,9 +30,10 @@ func matchPhone(in *input, n *number, g, floor int) (start, end int) {
 	}
 	last := p.lastInternational()
 	if last < 0 {
-		if last = p.lastNational(); last >= 0 && in.introduced(p.start, idWords) {
-			last = -1
-		}
+		last = p.lastNational()
+	}
+	if last >= 0 && !p.plus && in.introduced(p.start, idWords) {
+		last = -1
 	}
 	if last < 0 && p.free && g == 0 && (in.introduced(p.start, phoneWords) || isCalled(in.text[:p.start])) {
 		last = p.lastNamed()
@@ -89,7 +90,7 @@ func phoneAt(text string, n *number, g int) phoneCandidate {
 	}
 	before := byteAt(text, p.start-1)
 	switch {
-	case asciiAlnum(before), before == '.' && p.start >= 2 && asciiAlnum(text[p.start-2]), before == '#', before == '$', before == '_', before == '%':
+	case asciiAlnum(before), before == '.' && p.start >= 2 && (asciiAlnum(text[p.start-2]) || text[p.start-2] == '.'), before == '#', before == '$', before == '_', before == '%':
 	case before == '-', before == '/', before == '+':
 		p.free = p.start < 2 || !asciiAlnum(text[p.start-2]) && text[p.start-2] != '/'
 	default:
@@ -148,10 +149,10 @@ func (p *phoneCandidate) lastInternational() int {
 			if digits != 11 || p.digit(skip+1) < '2' || p.digit(skip+4) < '2' {
 				continue
 			}
-		case skip > 0 && digits < 10:
+		case skip > 0 && (digits < 10 || p.pairs(p.n-1)): // 00 59 01 …: a list
 			return -1
 		}
-		if endsNumber(p.text, p.number, last) {
+		if endsNumber(p.text, p.number, last) && (p.plus || !p.listed(p.text, p.g, last)) {
 			return last
 		}
 	}
@@ -163,7 +164,7 @@ func (p *phoneCandidate) lastInternational() int {
 func (p *phoneCandidate) joined(last int) bool {
 	for k := p.g + 1; k <= last; k++ {
 		sep := p.between(p.text, k)
-		if strings.ContainsAny(sep, "_\t~") || strings.Contains(sep, "+") && sep != "+" || strings.Count(sep, ".")+strings.Count(sep, "/") > 1 || sep == ". " {
+		if strings.ContainsAny(sep, "_~") || strings.Contains(sep, "+") && sep != "+" || strings.Count(sep, ".")+strings.Count(sep, "/") > 1 || sep == ". " {
 			return false
 		}
 	}
@@ -200,7 +201,7 @@ func (p *phoneCandidate) lastNational() int {
 	}
 	for _, f := range nationalForms {
 		last := p.g + len(f.sizes) - 1
-		if p.sizes(p.g, f.sizes...) && p.joined(last) && f.plan.has(p) && p.alone(last) {
+		if p.sizes(p.g, f.sizes...) && p.joined(last) && f.plan.has(p) && p.alone(last) && !p.listed(p.text, p.g, last) {
 			return last
 		}
 	}
@@ -239,6 +240,7 @@ const (
 	planRussia
 	planRussiaLong
 	planBrazil
+	planIndia
 )
 
 var nationalForms = []nationalForm{
@@ -248,6 +250,7 @@ var nationalForms = []nationalForm{
 	{planRussiaLong, []int{1, 3, 3, 2, 2}},
 	{planRussia, []int{3, 3, 2, 2}},
 	{planBrazil, []int{2, 5, 4}},
+	{planIndia, []int{5, 5}},
 }
 
 // has reports whether a number in the plan's groups is one of its own.
@@ -265,6 +268,8 @@ func (plan numberPlan) has(p *phoneCandidate) bool {
 		return p.digit(0) == '8' || p.digit(0) == '7'
 	case planBrazil:
 		return p.open || p.digit(2) == '9' && p.dashed(p.g+2) && !p.dashed(p.g+1)
+	case planIndia:
+		return p.n == 2 && p.digit(0) >= '6' && isSpaces(p.between(p.text, p.g+1))
 	}
 	return false
 }

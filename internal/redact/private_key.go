@@ -14,7 +14,7 @@ func matchPrivateKey(in *input, floor, i int) (start, end int) {
 	text := in.text
 	at := i - 1
 	switch {
-	case strings.HasPrefix(text[at:], "BEGIN ") && isTitle(text, at+6):
+	case (strings.HasPrefix(text[at:], "BEGIN ") || strings.HasPrefix(text[at:], "BEGIN+")) && isTitle(text, at+6) && !isToldOf(text, at+6):
 		start = at
 		for start > floor && at-start < 8 && (text[start-1] == '-' || text[start-1] == ' ' && start == at) {
 			start--
@@ -23,7 +23,7 @@ func matchPrivateKey(in *input, floor, i int) (start, end int) {
 			return 0, 0
 		}
 		return start, keyEnd(text, at+6)
-	case strings.HasPrefix(text[at:], "END ") && isTitle(text, at+4) && at >= 4 && strings.Trim(text[at-4:at], "- ") == "":
+	case (strings.HasPrefix(text[at:], "END ") || strings.HasPrefix(text[at:], "END+")) && isTitle(text, at+4) && at >= 4 && strings.Trim(text[at-4:at], "- ") == "":
 		return keyRest(text, floor, at)
 	case at > floor && strings.HasPrefix(text[at-1:], "PuTTY-User-Key-File-"):
 		if mac := strings.Index(text[at:], "Private-MAC:"); mac >= 0 {
@@ -53,15 +53,41 @@ func cutTitle(title string) bool {
 	return title != "" && strings.HasPrefix(key, title[strings.LastIndexByte(title[:len(title)-1], ' ')+1:])
 }
 
+// isToldOf reports whether a title at i is that of a key that is only spoken of:
+// two words in small letters follow it on its line.
+func isToldOf(text string, i int) bool {
+	rest := text[i:min(len(text), i+maxTitle)]
+	n := strings.Index(rest, "--")
+	if n < 0 {
+		return false
+	}
+	rest = strings.TrimLeft(rest[n:], "-")
+	for range 2 {
+		if len(rest) < 2 || rest[0] != ' ' {
+			return false
+		}
+		n = 1
+		for n < len(rest) && rest[n]-'a' < 26 {
+			n++
+		}
+		if n < 2 || n > 11 || n == len(rest) || strings.IndexByte(" .,;:", rest[n]) < 0 {
+			return false
+		}
+		rest = rest[n:]
+	}
+	return true
+}
+
 // keyEnd returns where the key ends whose title begins at i.
 func keyEnd(text string, i int) int {
 	for at := i; ; {
-		n := strings.Index(text[at:], "END ")
+		n := strings.Index(text[at:], "END")
 		if n < 0 {
 			return len(text)
 		}
 		at += n + 4
-		if !isTitle(text, at) {
+		if c := byteAt(text, at-1); c != ' ' && c != '+' || !isTitle(text, at) { // + in a form
+			at = min(at, len(text))
 			continue
 		}
 		for at < len(text) && text[at] != '-' {

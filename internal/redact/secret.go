@@ -1,13 +1,18 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // secretValue finds what no form tells, by the name it stands under: password=…,
 // "api_key": "…", <secret>…</secret>, --token …, {"name": "password", "value": …},
 // a column (see columns.go). It belongs to api_key. What stands there must be made
 // up: no word, no number, no variable, no path, no address.
 var secretValue = detector{
-	name: "api_key", label: "SECRET", triggers: "=:>", pairs: []string{"--", "sw", "SW"}, match: matchSecretValue,
+	name: "api_key", label: "SECRET", triggers: "=:>", match: matchSecretValue,
+	pairs: []string{"--", " -", "sw", "SW", "ey", "ok", "cr", "ph", "(\"", "('", "_K", "_S", "_T", "_P", "_k"},
 }
 
 func matchSecretValue(in *input, floor, i int) (start, end int) {
@@ -19,8 +24,26 @@ func matchSecretValue(in *input, floor, i int) (start, end int) {
 		kind, from = kindBefore(text, floor, i)
 	case '>':
 		kind = elementKind(text, floor, i)
+		if strings.HasPrefix(text[from:], cdata) {
+			from += len(cdata)
+		}
 	case '-':
 		kind, from = optionKind(text, i)
+		if kind == noSecret && byteAt(text, i+1) == ' ' && text[i-1] == ' ' {
+			kind, from = listKind(text, i), i+1
+		}
+	case '"', '\'':
+		if kind, from = argumentKind(text, i); kind == noSecret {
+			kind, from = callKind(text, floor, i), i
+		}
+	case 'y', 'r', 'h':
+		kind, from = isKind(text, floor, i)
+	case 'K', 'S', 'T', 'P', 'k':
+		if text[i-1] == 'o' {
+			kind, from = isKind(text, floor, i)
+			break
+		}
+		kind, from = setKind(text, floor, i)
 	default:
 		kind, from = saidKind(text, i)
 	}
@@ -28,7 +51,7 @@ func matchSecretValue(in *input, floor, i int) (start, end int) {
 		return 0, 0
 	}
 	start, end = valueAt(text, floor, from, kind)
-	if text[i] == '>' && end > 0 && !strings.HasPrefix(text[end:], "</") && !isCut(text, end) {
+	if text[i] == '>' && end > 0 && !strings.HasPrefix(text[end:], "</") && !strings.HasPrefix(text[end:], "]]>") && !isCut(text, end) {
 		return 0, 0 // no element
 	}
 	return start, end
@@ -48,14 +71,22 @@ func kindBefore(text string, floor, i int) (secretKind, int) {
 	if name == "" {
 		return noSecret, 0
 	}
-	kind := kindOf(name)
+	kind := kindOf(strings.TrimLeft(name, "-"))
+	if kind == noSecret && (name == "string" || name == "str") { // const key string = "…"
+		kind = kindOf(wordBefore(text, floor, at))
+	}
 	if kind == noSecret && isLastOfTwo(name) && byteAt(text, at-1) == ' ' { // API key:
 		if first := wordStart(text, max(floor, at-24), at-1); first < at-1 {
 			kind = kindOf(text[first : at+len(name)])
 		}
 	}
 	if kind == noSecret && isValueName(name) {
-		kind = kindOfNeighbour(text, floor, at)
+		if kind = kindOfNeighbour(text, floor, at); kind == noSecret && name == "default" {
+			kind = kindOfBlock(text, floor, at)
+		}
+	}
+	if kind == noSecret && name == "name" {
+		return partKind(text, from)
 	}
 	return kind, from
 }
@@ -64,12 +95,17 @@ func isLastOfTwo(name string) bool {
 	return strings.EqualFold(name, "key") || strings.EqualFold(name, "passe")
 }
 
+// maxPadding is how many blanks may align what follows a name.
+const maxPadding = 40
+
 // nameBefore returns the name before text[i], with blanks, a quote and a bracket
 // between, and where it begins.
 func nameBefore(text string, floor, i int) (name string, at int) {
 	end := i
-	for k := 0; k < 4 && end > floor && strings.IndexByte(" \t\"'`])*:", text[end-1]) >= 0; k++ {
-		end--
+	for k := 0; end > floor && k < 4 && i-end < maxPadding && strings.IndexByte(" \t\"'`])*:", text[end-1]) >= 0; {
+		if end--; text[end] > ' ' || end == i-1 {
+			k++
+		}
 	}
 	start := end
 	for start > floor && end-start < 64 && (nameBytes[text[start-1]] || text[start-1] >= 0x80) {
@@ -122,74 +158,13 @@ func kindOfNeighbour(text string, floor, at int) secretKind {
 	return kindOf(strings.Trim(window[n+1:], " \t\r\n\"'`,;-{}"))
 }
 
-// elementKind returns the kind of an element's name before its >.
-func elementKind(text string, floor, i int) secretKind {
-	name, at := nameBefore(text, floor, i)
-	if name == "" || at <= floor {
-		return noSecret
-	}
-	if text[at-1] != '<' || byteAt(text, at-2) == ':' { // a password in a URL that is only described
-		return noSecret
-	}
-	if kind := kindOf(name); kind != noSecret || !isValueName(name) {
-		return kind
-	}
-	// <name>password</name> <value>
-	low := max(floor, at-maxNeighbour)
-	window := text[low : at-1]
-	end := strings.LastIndex(window, "</")
-	if end < 0 {
-		return noSecret
-	}
-	open := strings.LastIndexByte(window[:end], '>')
-	if open < 0 {
-		return noSecret
-	}
-	if outer, _ := nameBefore(text, low, low+open); !isNameName(outer) {
-		return noSecret
-	}
-	return kindOf(window[open+1 : end])
-}
-
-// optionKind returns the kind of a program's --option, and where its value is.
-func optionKind(text string, i int) (secretKind, int) {
-	if byteAt(text, i-2) == '-' {
-		return noSecret, 0
-	}
-	end := i + 1
-	for end < len(text) && end-i < maxName && (asciiAlnum(text[end]) || text[end] == '-' || text[end] == '_') {
-		end++
-	}
-	if byteAt(text, end) != ' ' || end == i+1 {
-		return noSecret, 0
-	}
-	return kindOf(text[i+1 : end]), end + 1
-}
-
-// saidKind is the kind of password is …, seen at the w of password.
-func saidKind(text string, i int) (secretKind, int) {
-	const word = "password"
-	if i < 4 || len(text) < i+4 || !strings.EqualFold(text[i-4:i+4], word) {
-		return noSecret, 0
-	}
-	rest := text[i+4:]
-	for _, verb := range []string{" is: ", " is ", " was ", " to ", " = ", " -> ", " → "} {
-		if strings.HasPrefix(rest, verb) {
-			return weakSecret, i + 4 + len(verb)
-		}
-	}
-	if strings.HasPrefix(rest, ` "`) || strings.HasPrefix(rest, " '") || strings.HasPrefix(rest, " `") {
-		return weakSecret, i + 5
-	}
-	return noSecret, 0
-}
-
 // valueAt returns the value that begins at an index, if it is a secret of a kind.
 func valueAt(text string, floor, from int, kind secretKind) (start, end int) {
 	start = from
 	for start < len(text) && start < from+3 && (text[start] == ' ' || text[start] == '\t') {
 		start++
 	}
+	start = skipBlockMark(text, start)
 	if start < len(text)-1 && strings.IndexByte("bruf", text[start]|0x20) >= 0 && (text[start+1] == '"' || text[start+1] == '\'') {
 		start++ // b'…' in Python
 	}
@@ -212,10 +187,52 @@ func valueAt(text string, floor, from int, kind secretKind) (start, end int) {
 		return 0, 0
 	}
 	after := byteAt(text, end)
-	if !quoted && (after == '(' || after == '[') || !isSecret(text[start:end], kind) {
+	if !quoted && (after == '(' || after == '[') {
 		return 0, 0
 	}
-	return start, end
+	if n := asciiEnd(text, start, end); !quoted && n < end && isSecret(text[start:n], kind) { // no space before another script
+		return start, n
+	}
+	if isSecret(text[start:end], kind) {
+		return start, end
+	}
+	for _, or := range []string{" || ", " ?? ", " or "} { // process.env.KEY || "…"
+		if at := end + len(or); !quoted && strings.HasPrefix(text[end:], or) && (byteAt(text, at) == '"' || byteAt(text, at) == '\'') {
+			return valueAt(text, floor, at, kind)
+		}
+	}
+	return 0, 0
+}
+
+// asciiEnd returns where another script begins in text[start:end].
+func asciiEnd(text string, start, end int) int {
+	for start < end && text[start] < utf8.RuneSelf {
+		start++
+	}
+	return start
+}
+
+// skipBlockMark returns where the text of a YAML block begins whose | or > stands
+// at i.
+func skipBlockMark(text string, i int) int {
+	c := byteAt(text, i)
+	if c != '|' && c != '>' {
+		return i
+	}
+	at := i + 1
+	if c = byteAt(text, at); c == '-' || c == '+' {
+		at++
+	}
+	if byteAt(text, at) == '\r' {
+		at++
+	}
+	if byteAt(text, at) != '\n' {
+		return i
+	}
+	for at++; byteAt(text, at) == ' ' && at-i < maxPadding; {
+		at++
+	}
+	return at
 }
 
 // bareEnd returns where a value without quotes ends: at a blank or a quote, or at a
@@ -230,13 +247,17 @@ func bareEnd(text string, i int) int {
 		case ';', '(':
 			return i
 		case '&', ',', ')', '}', ']', '.', '!', '?', ':':
-			if next <= ' ' || next == '"' || next == '\'' || next == '<' || next == '`' || next == text[i] || text[i] != '.' && strings.IndexByte(",;)}].", next) >= 0 {
+			if next <= ' ' || next >= utf8.RuneSelf || next == '"' || next == '\'' || next == '<' || next == '`' || next == text[i] || text[i] != '.' && strings.IndexByte(",;)}].", next) >= 0 {
 				if text[i] == '!' && i > start && (next == 0 || next == '\n') {
 					continue // passwords like to end so
 				}
 				return i
 			}
 			if (text[i] == '&' || text[i] == ',') && startsPair(text, i+1) {
+				return i
+			}
+		case 0xE2, 0xE3, 0xD8: // marks of other scripts
+			if r, _ := utf8.DecodeRuneInString(text[i:]); unicode.IsPunct(r) {
 				return i
 			}
 		}
@@ -285,7 +306,10 @@ func isSecret(s string, kind secretKind) bool {
 	if len(s) >= 24 && t.symbols+t.wide == 0 && t.digits > 0 && t.lower+t.upper > 0 && isAllHex(s) {
 		return true
 	}
-	return len(s) >= 12 && t.random() && (len(s) >= 16 || t.turns >= 3) && t.wide == 0 && !isDate(s)
+	if len(s) < 12 || t.wide > 0 || isDate(s) {
+		return false
+	}
+	return t.random() && (len(s) >= 16 || t.turns >= 3) || t.mixed(strings.ContainsAny(s, "!@#$%^&*~"))
 }
 
 func isAllHex(s string) bool {
@@ -308,7 +332,10 @@ func isPassword(s string, t *traits) bool {
 		return !isDate(s)
 	case t.symbols > 0:
 		inner := strings.Trim(s, ".,:;!?()-_/")
-		return strings.ContainsAny(inner, "!@#$%^&*+=~?|") && (t.upper > 0 || t.symbols > 1)
+		if strings.ContainsAny(inner, "!@#$%^&*+=~?|") && (t.upper > 0 || t.symbols > 1) {
+			return true
+		}
+		return len(s) >= 20 && t.symbols <= 2 && t.humps >= len(s)/5 && t.entropy > 3.5
 	}
 	return t.humps > 1 && len(s) >= 10 && t.entropy > 3 && t.humps >= len(s)/4
 }
@@ -344,8 +371,14 @@ func isSpelledOut(s string, t *traits) bool {
 // isPlace reports whether a text says where something is: a URL, a path, an ARN.
 func isPlace(s string) bool {
 	return strings.Contains(s, "://") || strings.HasPrefix(s, "arn:") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "../") ||
-		s[0] == '/' && strings.Count(s, "/") > 1 || len(s) > 2 && s[1] == ':' && s[2] == '\\' || strings.Contains(s, "()") ||
+		s[0] == '/' && strings.Count(s, "/") > 1 && !isBase64(s) || len(s) > 2 && s[1] == ':' && s[2] == '\\' || strings.Contains(s, "()") ||
 		strings.HasPrefix(s, "vault:") || strings.HasPrefix(s, "op:") || strings.HasPrefix(s, "ssm:") || strings.HasPrefix(s, "env.") || strings.HasPrefix(s, "process.env")
+}
+
+// isBase64 reports whether what begins as a path is base64.
+func isBase64(s string) bool {
+	t := traitsOf(s)
+	return len(s) >= 24 && t.turns >= 4 && t.humps >= 4 && base64Bytes.end(s, 0) >= len(s)-2 && strings.IndexByte(strings.TrimRight(s, "="), '=') < 0
 }
 
 // isDate reports whether a text begins as a date does.

@@ -21,6 +21,8 @@ const maxRounds = 3
 type view struct {
 	text   []byte
 	shifts []shift
+	// seen is where users and passwords of URLs were looked for up to.
+	seen int
 }
 
 // shift says that from one index of a view on, up to the next shift, its bytes
@@ -29,7 +31,7 @@ type shift struct{ to, from int }
 
 // undo makes the view of a text.
 func (v *view) undo(text string) {
-	v.text, v.shifts = v.text[:0], v.shifts[:0]
+	v.text, v.shifts, v.seen = v.text[:0], v.shifts[:0], 0
 	from := 0
 	for i := 0; i < len(text); {
 		if !spells[text[i]] {
@@ -41,6 +43,13 @@ func (v *view) undo(text string) {
 			i++
 			continue
 		}
+		if text[i] == '%' && i >= v.seen && isDelimiterOfURL(r) {
+			if v.seen = userInfoEnd(text, i); v.seen > i { // the delimiters in it are not the URL's
+				i = v.seen
+				continue
+			}
+			v.seen = i + 1
+		}
 		v.text = append(v.text, text[from:i]...)
 		v.text = appendSpelled(v.text, r)
 		i += n
@@ -49,6 +58,37 @@ func (v *view) undo(text string) {
 	}
 	v.text = append(v.text, text[from:]...)
 }
+
+func isDelimiterOfURL(r rune) bool {
+	return r >= 0 && r < utf8.RuneSelf && strings.IndexByte(" :/?#@%\"'<>\\,|`", byte(r)) >= 0
+}
+
+// maxUserInfo is how far before and behind a byte the ends of a URL's user and
+// password are looked for.
+const maxUserInfo = 256
+
+// userInfoEnd returns the @ behind the user and password of a URL that text[i] is a
+// byte of, 0 where it is none.
+func userInfoEnd(text string, i int) int {
+	start := i
+	for start > 0 && i-start < maxUserInfo && !endsUserInfo(text[start-1]) {
+		start--
+	}
+	if !strings.HasSuffix(text[:start], "://") {
+		return 0
+	}
+	for end := i; end < len(text) && end-i < maxUserInfo; end++ {
+		switch {
+		case text[end] == '@':
+			return end
+		case endsUserInfo(text[end]):
+			return 0
+		}
+	}
+	return 0
+}
+
+func endsUserInfo(c byte) bool { return c <= ' ' || strings.IndexByte("/?#@\"'<>`\\", c) >= 0 }
 
 // origin returns where v.text[i] stood.
 func (v *view) origin(i int) int {

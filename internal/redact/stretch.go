@@ -88,7 +88,7 @@ func (t *Tenant) replace(w *work, out *output, m match) {
 	case m.by < len(t.r.detectors) && t.r.detectors[m.by] == &ownPlaceholder:
 		out.text(m.end-1, m.end, notOurs)
 	default:
-		if m.by < len(t.r.detectors) && t.r.detectors[m.by] == &privateKey && m.end == len(out.source) && !strings.Contains(m.value, "END ") {
+		if m.by < len(t.r.detectors) && t.r.detectors[m.by] == &privateKey && m.end == len(out.source) && !strings.Contains(m.value, "END ") && !strings.Contains(m.value, "END+") {
 			w.openKey = true
 		}
 		w.count = t.tally(w, m.by)

@@ -122,6 +122,12 @@ func traitsOf(s string) traits {
 	return t
 }
 
+// mixed reports whether a text has all kinds of bytes, and marks that words do not
+// have, or often another kind than the one before.
+func (t *traits) mixed(marks bool) bool {
+	return t.digits > 0 && t.lower > 0 && t.upper > 0 && (marks || t.turns >= 2 && (t.humps >= 2 || t.symbols > 0)) && t.entropy >= 3.2
+}
+
 // random reports whether a text of letters and digits is made up, not written.
 func (t *traits) random() bool {
 	letters := t.lower + t.upper

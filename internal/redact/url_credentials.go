@@ -9,6 +9,7 @@ import "strings"
 // -u user:password. The user's name stays. Not: ports, variables, placeholders.
 var urlCredentials = detector{
 	name: "url_credentials", label: "URL_CREDENTIALS", triggers: "@=", pairs: []string{":/", "-u", "-p"}, match: matchURLCredentials,
+	normal: appendUnescaped,
 }
 
 // maxAuthority is how far the @ of a URL is looked for.
@@ -64,6 +65,9 @@ func matchUserInfo(text string, floor, from int) (start, end int) {
 	switch {
 	case at >= 0 && colon >= 0:
 		start, end = colon+1, at
+		if isMadeUpUser(text[from:colon]) { // https://token:x-oauth-basic@host
+			start = from
+		}
 	case at >= 0: // a token alone
 		if t := traitsOf(text[from:at]); at-from < 16 || !t.random() {
 			return 0, 0
@@ -78,6 +82,32 @@ func matchUserInfo(text string, floor, from int) (start, end int) {
 		return 0, 0
 	}
 	return start, end
+}
+
+// isMadeUpUser reports whether the user's place in a URL holds a token.
+func isMadeUpUser(s string) bool {
+	if len(s) < 20 || len(s) > maxSecret || isReference(s) {
+		return false
+	}
+	t := traitsOf(s)
+	return t.symbols+t.wide == 0 && t.random() && t.turns >= 3
+}
+
+// appendUnescaped appends a value with its percent-encoding undone: within a URL it
+// is left, lest a password's marks be taken for the URL's.
+func appendUnescaped(dst []byte, value string) []byte {
+	for i := 0; i < len(value); {
+		if value[i] == '%' {
+			if r, n := spelledPercent(value[i:]); n > 0 {
+				dst = appendSpelled(dst, r)
+				i += n
+				continue
+			}
+		}
+		dst = append(dst, value[i])
+		i++
+	}
+	return dst
 }
 
 // isPort reports whether a text is the number of a port.
@@ -130,7 +160,10 @@ func matchConnection(in *input, floor, i int) (start, end int) {
 	name, from := nameBefore(text, floor, i)
 	if name == "" || byteAt(text, i+1) == '=' || !isConnectionPassword(name) {
 		if before := byteAt(text, i-4); strings.HasSuffix(text[:i], "sig") && (before == '&' || before == '?') {
-			return spanIf(i+1, in.end(queryBytes, i+1), 20)
+			if start, end = spanIf(i+1, in.end(queryBytes, i+1), 20); isReference(text[start:end]) {
+				return 0, 0
+			}
+			return start, end
 		}
 		return 0, 0
 	}
@@ -150,6 +183,9 @@ func matchConnection(in *input, floor, i int) (start, end int) {
 		end = quotedEnd(text, start, quote)
 	default:
 		end = in.end(optionBytes, start)
+		if end > start && text[end-1] == ',' { // {user=ann, password=…, …}
+			end--
+		}
 	}
 	if value := text[start:max(start, end)]; start < floor || value == "" || isReference(value) || isTypeName(value) ||
 		strings.EqualFold(name, "pass") && len(value) < 6 && isDigits(value) { // pass=12 fail=3
@@ -233,7 +269,7 @@ func namesConnection(text string, from, i int) bool {
 	}
 	var buf [24]byte
 	for at := start; at < end; at++ {
-		if text[at] != '=' || at == i {
+		if text[at] != '=' || at == i || byteAt(text, at+1) == '"' && text[at-min(at, 2):at] == "id" { // of an element
 			continue
 		}
 		stop := at
@@ -315,7 +351,7 @@ func matchAttached(text string, floor, i int) (start, end int) {
 }
 
 // isReference reports whether a value says where a secret is, or that there was
-// one, and is none: ${VAR}, {{var}}, <password>, %s, ****, our placeholders.
+// one, and is none: ${VAR}, $1, {{var}}, <password>, %s, ****, our placeholders.
 func isReference(s string) bool {
 	s = strings.Trim(s[:min(len(s), maxSecret)], `"'`)
 	if s == "" {
@@ -323,7 +359,7 @@ func isReference(s string) bool {
 	}
 	switch s[0] {
 	case '$', '{', '<', '[', '#':
-		if s[0] != '$' && s[0] != '#' || len(s) > 1 && (s[1] == '{' || s[1] == '(' || isASCIILetter(s[1]) && isIdentifier(s[1:])) {
+		if s[0] != '$' && s[0] != '#' || len(s) > 1 && (s[1] == '{' || s[1] == '(' || isASCIILetter(s[1]) && isIdentifier(s[1:]) || len(s) <= 3 && isDigits(s[1:])) {
 			return true
 		}
 	case '%':

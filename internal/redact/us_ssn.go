@@ -1,9 +1,11 @@
 package redact
 
+import "strings"
+
 // usSSN finds social security numbers: 3, 2 and 4 digits with dashes or spaces
 // between, of areas, groups and serials that are given out, also of the range for
 // advertisements. What is named so needs no separators. Not: a part of a longer
-// row.
+// row, such as a list of numbers.
 var usSSN = detector{name: "us_ssn", label: "US_SSN", number: matchSSN, normal: appendDigits}
 
 var ssnWords = newVocabulary("ssn ssns sin social security socialsecurity socialsecuritynumber socsec itin tin taxpayer")
@@ -29,7 +31,10 @@ func matchSSN(in *input, n *number, g, floor int) (start, end int) {
 	named := in.introduced(start, ssnWords)
 	if last > g {
 		sep := n.between(in.text, g+1)
-		if isDashes(sep) || isSpaces(sep) {
+		if !isSpaces(sep) {
+			sep = strings.TrimSpace(sep)
+		}
+		if isDashes(sep) || sep == "." && n.n == 3 || isSpaces(sep) && !n.goesOn(in.text, g, last) {
 			named = named || isSSN(d)
 		}
 	}
@@ -37,6 +42,12 @@ func matchSSN(in *input, n *number, g, floor int) (start, end int) {
 		return 0, 0
 	}
 	return start, end
+}
+
+// goesOn reports whether blanks and more groups follow the groups from g to last, or
+// stand before them.
+func (n *number) goesOn(text string, g, last int) bool {
+	return g > 0 && isSpaces(n.between(text, g)) || last+1 < n.n && isSpaces(n.between(text, last+1))
 }
 
 // ssnBoundary reports whether the group g is the first of a value.

@@ -28,6 +28,10 @@ func (t *Tenant) document(w *work, out *output, under caption, level int) error 
 			break
 		}
 		t.between(w, out, at, open, under)
+		named := ""
+		if open-at > 3 {
+			named = outerName(s, at, open)
+		}
 		pair.mark(s[at:open])
 		end, escaped := stringEnd(s, open+1)
 		if end < 0 {
@@ -35,7 +39,10 @@ func (t *Tenant) document(w *work, out *output, under caption, level int) error 
 		}
 		at = end + 1
 		value := -1
-		if colon := skipSpace(s, at); colon < len(s) && s[colon] == ':' {
+		if colon := skipSpace(s, at); colon < len(s) && (s[colon] == ':' || s[colon] == '=') {
+			if s[colon] == '=' && byteAt(s, colon+1) == '>' {
+				colon++
+			}
 			value = skipSpace(s, colon+1)
 		}
 		if value >= 0 {
@@ -49,6 +56,7 @@ func (t *Tenant) document(w *work, out *output, under caption, level int) error 
 				at = t.secret(w, out, value, pair.by(t))
 				continue
 			}
+			pair.enters(s, under, value)
 			if under.clean {
 				continue
 			}
@@ -60,6 +68,9 @@ func (t *Tenant) document(w *work, out *output, under caption, level int) error 
 				w.captions.clean(s[open+1 : end])
 			}
 			continue
+		}
+		if named != "" {
+			under = t.r.caption(named)
 		}
 		if pair.value(t, s, under, open, end) {
 			at = t.secret(w, out, open, pair.by(t))
@@ -73,11 +84,28 @@ func (t *Tenant) document(w *work, out *output, under caption, level int) error 
 	return nil
 }
 
+// outerName returns the name before the string at open that stands outside of
+// strings, as in password = "…": what looks like JSON need not be.
+func outerName(s string, at, open int) string {
+	i := open
+	for i > at && s[i-1] == ' ' {
+		i--
+	}
+	if i-1 > at && s[i-1] == '>' {
+		i--
+	}
+	if i-1 <= at || s[i-1] != '=' && s[i-1] != ':' {
+		return ""
+	}
+	name, _ := nameBefore(s, at, i-1)
+	return name
+}
+
 // looksJSON reports whether a text begins as an object, array or string.
 func looksJSON(s string) bool {
 	i := skipSpace(s, 0)
 	if i == len(s) || s[i] != '"' {
-		return i < len(s) && (s[i] == '{' || s[i] == '[' && !isLabelled(s[i+1:]))
+		return i < len(s) && (s[i] == '{' || s[i] == '[' && !isLabelled(s[i+1:]) && beginsArray(s, i))
 	}
 	end, _ := stringEnd(s, i+1)
 	if end < 0 {
@@ -85,6 +113,39 @@ func looksJSON(s string) bool {
 	}
 	after := skipSpace(s, end+1)
 	return after == len(s) || s[after] == ':' // or the inside of an object
+}
+
+// beginsArray reports whether what follows the bracket at i can stand in an array:
+// not so in [INFO] and [12:00:01].
+func beginsArray(s string, i int) bool {
+	for i < len(s) && s[i] == '[' {
+		i = skipSpace(s, i+1)
+	}
+	if i == len(s) {
+		return true
+	}
+	switch c := s[i]; {
+	case c == '"', c == '{', c == ']':
+		return true
+	case c == '-', c-'0' < 10:
+		for i < len(s) && (s[i]-'0' < 10 || strings.IndexByte("+-.eE", s[i]) >= 0) {
+			i++
+		}
+	default:
+		n := i
+		for i < len(s) && s[i]-'a' < 26 {
+			i++
+		}
+		if w := s[n:i]; i < len(s) && w != "true" && w != "false" && w != "null" {
+			return false
+		}
+	}
+	i = skipSpace(s, i)
+	if i < len(s) && s[i] == ']' { // [3] in prose
+		i = skipSpace(s, i+1)
+		return i == len(s) || strings.IndexByte(",]}[{", s[i]) >= 0
+	}
+	return i == len(s) || s[i] == ','
 }
 
 // isLabelled reports whether a placeholder goes on behind its bracket.
