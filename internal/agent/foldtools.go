@@ -8,6 +8,10 @@ const maxChain = 6
 // shortOverlap is an overlap that is none, in nanoseconds.
 const shortOverlap = 1_000_000
 
+// isAfter reports whether what began at start came after what ended at end. Clients
+// round: JavaScript's SDK cuts starts to the millisecond, and ends not.
+func isAfter(start, end int64) bool { return start > end-shortOverlap }
+
 // foldTools makes one attempt of the spans of one tool call: nested ones, a
 // CLIENT with its SERVER, and what a durable engine sent again.
 func (b *builder) foldTools() {
@@ -202,6 +206,6 @@ func (b *builder) replayed(x, y *cand) bool {
 	if xs.Attempt != 0 && ys.Attempt != 0 && xs.Attempt != ys.Attempt {
 		return false
 	}
-	return (xs.Trace != ys.Trace || xs.Instance != ys.Instance) && x.result.Digest.Same(y.result.Digest) && oneCall(x, y) && x.end <= y.start &&
+	return (xs.Trace != ys.Trace || xs.Instance != ys.Instance) && x.result.Digest.Same(y.result.Digest) && oneCall(x, y) && isAfter(y.start, x.end) &&
 		(x.key == "" || y.key == "" || x.key == y.key)
 }

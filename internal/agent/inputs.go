@@ -86,6 +86,9 @@ func (b *builder) scanInput(i int32, input []Ref, l *laneInput, answers map[answ
 	l.users, l.refs = l.users[:keep], input
 	last := b.lastAsking(input)
 	var asked []answerKey // calls of the last assistant message, not answered yet
+	if last < 0 {
+		asked = b.askedBy(l.model) // the server keeps the conversation
+	}
 	for pos := from; pos < len(input); pos++ {
 		f := b.a.facts(input[pos])
 		if f == nil {
@@ -110,10 +113,11 @@ func (b *builder) scanInput(i int32, input []Ref, l *laneInput, answers map[answ
 		for p := range f.Answers {
 			x := &f.Answers[p]
 			k := answerKey{id: x.ID}
-			if x.ID == "" {
-				if len(asked) == 0 {
-					continue
-				}
+			switch {
+			case x.ID != "" && (len(asked) == 0 || !isItemID(asked[0].id) || isItemID(x.ID)):
+			case len(asked) == 0:
+				continue
+			default:
 				k, asked = asked[0], asked[1:]
 			}
 			answers[k] = append(answers[k], answered{x, i, b.cands[i].lane, b.cands[i].start})

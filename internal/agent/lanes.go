@@ -124,7 +124,7 @@ type lanePool struct {
 // take gives the first lane whose last invocation had ended at start; -1 if
 // there is none.
 func (p *lanePool) take(start int64) int32 {
-	for len(p.busy) > 0 && p.busy[0].end <= start {
+	for len(p.busy) > 0 && isAfter(start, p.busy[0].end) {
 		heap.Push(&p.free, heap.Pop(&p.busy).(busyLane).lane)
 	}
 	if len(p.free) == 0 {

@@ -200,11 +200,11 @@ func parseSpan(t testing.TB, words []string) *agent.Step {
 	}
 	from, to, ok := strings.Cut(words[2], "-")
 	require.True(t, ok, words)
-	start, err := strconv.ParseInt(from, 10, 64)
+	start, err := strconv.ParseFloat(from, 64)
 	require.NoError(t, err)
-	end, err := strconv.ParseInt(to, 10, 64)
+	end, err := strconv.ParseFloat(to, 64)
 	require.NoError(t, err)
-	s.Start, s.End, s.Sign = start*1e6+1e15, end*1e6+1e15, agent.SignOK
+	s.Start, s.End, s.Sign = int64(start*1e6)+1e15, int64(end*1e6)+1e15, agent.SignOK
 	if to == "0" {
 		s.End, s.Sign = 0, agent.SignNone
 	}

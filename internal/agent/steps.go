@@ -246,7 +246,7 @@ func (x *grouper) byRetry(c *cand) int32 {
 	switch {
 	case c.class == classModel && c.op == OpModel && l.model > 0:
 		last := &x.b.cands[l.model-1]
-		if l.tool > l.model && !failed(last.outcome) || !failed(last.outcome) || last.end > c.start {
+		if l.tool > l.model && !failed(last.outcome) || !failed(last.outcome) || !isAfter(c.start, last.end) {
 			return noSpan
 		}
 		if l.tool > 0 && x.b.cands[l.tool-1].start >= last.start {
@@ -258,7 +258,7 @@ func (x *grouper) byRetry(c *cand) int32 {
 		}
 	case c.class == classTool && c.callID == "" && c.tool != "" && c.op != OpGate && l.tool > 0:
 		last := &x.b.cands[l.tool-1]
-		if last.callID == "" && failed(last.outcome) && last.end <= c.start && last.tool == c.tool &&
+		if last.callID == "" && failed(last.outcome) && isAfter(c.start, last.end) && last.tool == c.tool &&
 			last.args.Digest.Same(c.args.Digest) && (last.target == "" || c.target == "" || last.target == c.target) {
 			return l.toolStep
 		}

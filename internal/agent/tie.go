@@ -207,16 +207,20 @@ type openFrom struct {
 	ended   bool // of answers that had come, not of those that were still streamed
 }
 
+// isItemID: the id of an item of OpenAI's Responses, which some clients record of
+// a call in place of its call id. Nothing that executes or answers it has it.
+func isItemID(id string) bool { return strings.HasPrefix(id, "fc_") }
+
 func (b *builder) pickOpen(list []int32, c *cand, from openFrom) int32 {
 	best := int32(noSpan)
 	seen := 0
 	for k := len(list) - 1; k >= 0 && seen < lookBack; k-- {
 		r := &b.requests[list[k]]
-		if asked := &b.cands[r.model]; asked.start > c.start || from.ended && asked.end >= c.start+shortOverlap {
+		if asked := &b.cands[r.model]; asked.start > c.start || from.ended && !isAfter(c.start, asked.end) {
 			continue
 		}
 		seen++
-		if r.used && !r.waited || (from.ownLane && r.lane != c.lane) || !sameTool(r.call.Tool, c.tool) || c.callID != "" && r.call.ID != "" {
+		if r.used && !r.waited || (from.ownLane && r.lane != c.lane) || !sameTool(r.call.Tool, c.tool) || c.callID != "" && r.call.ID != "" && !isItemID(r.call.ID) {
 			continue
 		}
 		if best >= 0 && b.requests[best].model != r.model {

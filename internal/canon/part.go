@@ -40,7 +40,7 @@ func readFields(raw string) part {
 		switch sc.Key() {
 		case "type":
 			p.typ = sc.Text()
-		case "id", "tool_call_id", "tool_use_id", "call_id", "toolUseId", "toolCallId":
+		case "id", "tool_call_id", "tool_use_id", "call_id", "toolUseId", "toolCallId", "ref":
 			// tool_use_id names the call that a block answers; id would be its own.
 			if v := sc.Key(); v != "id" || p.id == "" {
 				p.id = nonNull(sc.Text())
@@ -65,9 +65,9 @@ func readFields(raw string) part {
 			p.id, p.name = originOf(sc.Raw())
 		case "error":
 			p.isError = p.isError || sc.Raw() == "true"
-		case "toolUse", "function_call", "functionCall", "tool_call": // Bedrock, Gemini, Haystack
+		case "toolUse", "function_call", "functionCall", "tool_call", "toolRequest": // Bedrock, Gemini, Haystack, Genkit
 			p.wrapped, p.wrappedType = sc.Raw(), "tool_call"
-		case "toolResult", "function_response", "functionResponse", "tool_call_result":
+		case "toolResult", "function_response", "functionResponse", "tool_call_result", "toolResponse":
 			p.wrapped, p.wrappedType = sc.Raw(), "tool_call_response"
 		}
 	}

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -9,10 +11,21 @@ import (
 	"github.com/steptrail/steptrail/internal/cjson"
 )
 
-// adkModel reads Google ADK's call_llm, which has no operation name: the frame of
-// a generate_content, and in the first schema the only place of its content.
-func adkModel(_ ptrace.Span, _ *look, st *canon.Stated) {
-	byDialect(st, agent.OpModel, agent.KindThink)
+// adkFrame reads Google ADK's spans that have no operation name: call_llm, the
+// frame of a generate_content, and in the first schema the only place of its
+// content; up to 1.16 also an agent, which only its name tells, and the invocation
+// around it.
+func adkFrame(span ptrace.Span, _ *look, st *canon.Stated) {
+	name, isAgent := strings.CutPrefix(span.Name(), "agent_run [")
+	switch {
+	case isAgent:
+		byDialect(st, agent.OpAgent, agent.KindUnset)
+		putNew(span.Attributes(), canon.AgentName, strings.TrimSuffix(name, "]"))
+	case name == "invocation":
+		byDialect(st, agent.OpWorkflow, agent.KindOther)
+	default:
+		byDialect(st, agent.OpModel, agent.KindThink)
+	}
 }
 
 // adk reads what Google ADK adds to OTel GenAI, in both schemas.

@@ -28,6 +28,8 @@ func clientOf(scope string) client {
 		return openAIAgents
 	case "gen_ai":
 		return vercelAgent
+	case "livekit-agents":
+		return liveKitTool
 	case "openinference.instrumentation.crewai":
 		return crewAICache
 	}

@@ -277,11 +277,15 @@ func appendParts(dst []byte, from int, e *eventMessage) []byte {
 		return dst
 	}
 	for _, c := range e.calls.Slice().All() {
-		if c.Type() != pcommon.ValueTypeMap {
-			continue
+		switch c.Type() {
+		case pcommon.ValueTypeMap:
+			dst = appendCall(comma(dst, from), c.Map())
+		case pcommon.ValueTypeStr: // LiveKit: each call is JSON
+			if cjson.Valid(c.Str()) {
+				dst = appendCallJSON(comma(dst, from), c.Str())
+			}
+		default:
 		}
-		dst = comma(dst, from)
-		dst = appendCall(dst, c.Map())
 	}
 	return dst
 }
@@ -362,23 +366,25 @@ func appendCallsJSON(dst []byte, from int, raw string) []byte {
 	}
 	sc := cjson.Scan(raw)
 	for sc.Array(); sc.Next(); {
-		call := sc.Raw()
-		id, _ := cjson.Lookup(call, "id")
-		name, ok := cjson.Lookup(call, "function", "name")
-		if !ok {
-			name, _ = cjson.Lookup(call, "name")
-		}
-		args, ok := cjson.Find(call, "function", "arguments")
-		if !ok {
-			args, ok = cjson.Find(call, "arguments")
-		}
-		dst = comma(dst, from)
-		dst = cjson.AppendQuoted(append(dst, `{"type":"tool_call","id":`...), id)
-		dst = cjson.AppendQuoted(append(dst, `,"name":`...), name)
-		if ok {
-			dst = append(append(dst, `,"arguments":`...), args...)
-		}
-		dst = append(dst, '}')
+		dst = appendCallJSON(comma(dst, from), sc.Raw())
 	}
 	return dst
+}
+
+func appendCallJSON(dst []byte, call string) []byte {
+	id, _ := cjson.Lookup(call, "id")
+	name, ok := cjson.Lookup(call, "function", "name")
+	if !ok {
+		name, _ = cjson.Lookup(call, "name")
+	}
+	args, ok := cjson.Find(call, "function", "arguments")
+	if !ok {
+		args, ok = cjson.Find(call, "arguments")
+	}
+	dst = cjson.AppendQuoted(append(dst, `{"type":"tool_call","id":`...), id)
+	dst = cjson.AppendQuoted(append(dst, `,"name":`...), name)
+	if ok {
+		dst = append(append(dst, `,"arguments":`...), args...)
+	}
+	return append(dst, '}')
 }

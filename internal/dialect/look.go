@@ -79,7 +79,7 @@ func lookAt(scope string, span ptrace.Span, runKeys []string) look {
 	l := look{runRank: noRun, app: metadata{rank: noSession}}
 	l.scope(scope)
 	l.client = clientOf(scope)
-	l.name(span.Name())
+	l.name(span.Name(), scope)
 	for k, v := range span.Attributes().All() {
 		l.attribute(k, v, runKeys)
 	}
@@ -126,13 +126,13 @@ func (l *look) scope(scope string) {
 	}
 }
 
-func (l *look) name(name string) {
+func (l *look) name(name, scope string) {
 	switch {
 	case strings.HasPrefix(name, "claude_code."):
 		l.marks |= markClaude
 	case strings.HasPrefix(name, "haystack."):
 		l.marks |= markHaystack
-	case name == "call_llm":
+	case name == "call_llm", scope == "gcp.vertex.agent" && (name == "invocation" || strings.HasPrefix(name, "agent_run [")):
 		l.marks |= markADK
 	case strings.HasPrefix(name, "autogen "):
 		l.marks |= markAutoGen
@@ -215,7 +215,7 @@ func (l *look) attribute(k string, v pcommon.Value, runKeys []string) {
 		l.marks |= markADK
 	case "mlflow.spanType":
 		l.marks |= markMLflow
-	case "genkit:metadata:subtype":
+	case "genkit:type", "genkit:metadata:subtype":
 		l.marks |= markGenkit
 	case "temporalRunID", "temporalActivityID", "temporalActivityId", "temporalWorkflowID", "temporalWorkflowId":
 		l.marks |= markTemporal

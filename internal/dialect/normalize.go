@@ -34,7 +34,7 @@ var files = [...]file{
 	Explicit:      explicit,
 	Logfire:       logfire,
 	AnthropicSDK:  anthropicSDK,
-	ADK:           adkModel,
+	ADK:           adkFrame,
 	Langfuse:      langfuse,
 	CrewAI:        crewAI,
 	AgentOps:      agentOps,
@@ -44,6 +44,8 @@ var files = [...]file{
 	MLflow:        mlflow,
 	Haystack:      haystack,
 	Mastra:        mastra,
+	Genkit:        genkit,
+	LiveKit:       liveKit,
 
 	AutoGenRuntime: autoGenRuntime,
 

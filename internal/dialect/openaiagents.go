@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -25,8 +27,12 @@ func openAIAgents(span ptrace.Span, l *look, st *canon.Stated) {
 	case st.Op == agent.OpNone && l.operation == "unknown":
 		byDialect(st, agent.OpWorkflow, agent.KindOther)
 	}
-	if st.Op == agent.OpModel {
+	switch st.Op {
+	case agent.OpModel:
 		unprintCalls(at)
+	case agent.OpTool:
+		// The JavaScript SDK opens a span for a call that a person turned away.
+		st.Refused = st.Refused || span.Status().Code() == ptrace.StatusCodeError && strings.HasPrefix(span.Status().Message(), "Tool execution was not approved.")
 	}
 	if named && st.Op != agent.OpAgent && text(name) == "OpenAI Agent" {
 		at.Remove(canon.AgentName)

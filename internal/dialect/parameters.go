@@ -39,7 +39,7 @@ func readParameters(raw string) parameters {
 				p.temperature = sc.Raw()
 			case "top_p", "topP":
 				p.topP = sc.Raw()
-			case "max_tokens", "max_completion_tokens", "max_output_tokens", "maxTokens":
+			case "max_tokens", "max_completion_tokens", "max_output_tokens", "maxTokens", "maxOutputTokens":
 				p.maxTokens = sc.Raw()
 			case "seed":
 				p.seed = sc.Raw()
