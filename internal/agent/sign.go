@@ -37,8 +37,12 @@ func JudgeError(e ErrorEvidence) Sign {
 	if code >= 400 {
 		return codeSign(code)
 	}
-	if e.GRPC != 0 {
-		return grpcSign(e.GRPC)
+	grpc := e.GRPC
+	if grpc == 0 {
+		grpc = grpcNamed(e.Type, e.Text)
+	}
+	if grpc != 0 {
+		return grpcSign(grpc)
 	}
 	for _, text := range [...]string{spaced(typ), plain(withoutCall(withoutTrace(e.Text), e.Tool, e.Arguments))} {
 		own := ownWords(e.Tool)
@@ -77,22 +81,6 @@ func codeOfType(t string) int {
 		n = 10*n + int(t[i]-'0')
 	}
 	return n
-}
-
-// grpcSign is what a gRPC status shows (google.rpc.Code).
-func grpcSign(code int) Sign {
-	switch code {
-	case 3, 5, 6, 7, 8, 9, 11, 12, 16:
-		// InvalidArgument, NotFound, AlreadyExists, PermissionDenied,
-		// ResourceExhausted, FailedPrecondition, OutOfRange, Unimplemented,
-		// Unauthenticated
-		return SignRejected
-	case 1, 2, 4, 10, 13, 14, 15:
-		// Cancelled, Unknown, DeadlineExceeded, Aborted, Internal, Unavailable,
-		// DataLoss
-		return SignLost
-	}
-	return SignException
 }
 
 // SpanEvidence is all that one span shows of how its call ended.

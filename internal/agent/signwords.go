@@ -8,7 +8,7 @@ import (
 // lostWords are signs of a lost answer: what was asked may have happened.
 var lostWords = [...]string{
 	"timeout", "timed out", "time out", "etimedout", "took too long", "deadline", "cancelled", "canceled", "cancellation", "abort",
-	"connection reset", "econnreset", "connection lost", "lost connection", "connection closed", "connection was closed",
+	"connection reset", "reset by peer", "econnreset", "connection lost", "lost connection", "connection closed", "connection was closed",
 	"connection was lost", "socket hang up", "broken pipe", "epipe", "server disconnected", "remote end closed",
 	"no answer", "did not answer", "no response", "did not respond",
 	"bad gateway", "service unavailable", "internal server error",
