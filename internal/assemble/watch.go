@@ -42,6 +42,7 @@ type watch struct {
 	agents bool // an agent's span came
 	waits  bool // a root that has not ended came
 	rooted bool // a span without parent came
+	gated  bool // a gate let something through
 	failed int
 	noNews int
 	passed int      // hand-offs

@@ -228,12 +228,22 @@ func (w *watch) gate(s *agent.Step) {
 		w.flag()
 		return
 	}
+	w.gated = true
+	w.strict()
 	if w.seen.add(traitGate.text(s.StepID)) > 1 || w.seen.get(traitStep.text(s.StepID, "tool")) > 0 {
 		w.flag()
 	}
 	w.seen.add(traitGateHas.text(s.StepID, "key", s.Call.Key))
 	w.seen.add(traitGateHas.text(s.StepID, "target", s.Call.Target))
 	w.seen.add(traitGateHas.text(s.StepID, "tool", s.Call.Tool))
+}
+
+// strict: where a step may have one attempt only, a gate whose act began before it
+// is one too many.
+func (w *watch) strict() {
+	if w.gated && w.limits.Attempts < 2 {
+		w.flag()
+	}
 }
 
 // besideGate: an act whose gate said something else of it.

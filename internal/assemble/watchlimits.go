@@ -29,6 +29,7 @@ func (w *watch) measure(g *group, s *agent.Step) {
 		w.waits = w.waits || s.End == 0
 	}
 	w.name(s)
+	w.strict()
 	if as := g.identity(); w.as != as { // its runs may have other ids
 		w.found, w.as = w.found[:0], as
 	}
