@@ -102,7 +102,7 @@ func startServer(t *testing.T, ready, name string, args ...string) {
 			t.Logf("log of %s:\n%s", filepath.Base(name), log.String())
 		}
 	})
-	Eventually(t, time.Minute, func() error {
+	Eventually(t, limit, func() error {
 		status, _, err := fetch(t, ready)
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("%s says %d", ready, status)
@@ -113,7 +113,7 @@ func startServer(t *testing.T, ready, name string, args ...string) {
 
 func fetch(t *testing.T, address string) (int, []byte, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestTheRefundThatWasTriedTwicePages(t *testing.T) {
 	in := Start(t, Options{})
 	p := newPager(t)
 	prometheus := startAlerting(t, root, in, p)
-	Eventually(t, time.Minute, func() error { // so that the rise is seen, and nothing pages before
+	Eventually(t, limit, func() error { // so that the rise is seen, and nothing pages before
 		return asks(t, prometheus, `count(steptrail_open_findings{severity="critical"}) > 0`)
 	})
 	require.Empty(t, p.firing("/page"))
@@ -178,7 +178,7 @@ func TestTheRefundThatWasTriedTwicePages(t *testing.T) {
 	out, err := agent.CombinedOutput()
 	require.NoError(t, err, string(out))
 
-	Eventually(t, 2*time.Minute, func() error {
+	Eventually(t, limit, func() error {
 		if _, ok := p.firing("/page")["UnsafeRetry"]; !ok {
 			return fmt.Errorf("no page for the unsafe retry yet: %v", p.firing("/page"))
 		}
@@ -204,7 +204,7 @@ func TestTheRefundThatWasTriedTwicePages(t *testing.T) {
 	require.Equal(t, "issue_refund", list.Findings[0].Tool)
 
 	// Every metric that a rule asks for is one that Steptrail shows.
-	Eventually(t, time.Minute, func() error { return knowsMetrics(t, prometheus, root) })
+	Eventually(t, limit, func() error { return knowsMetrics(t, prometheus, root) })
 }
 
 // asks says whether Prometheus answers an expression with something.

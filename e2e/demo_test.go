@@ -21,7 +21,7 @@ func TestTheDemoShowsTheDuplicateEffectAndTheCleanRun(t *testing.T) {
 	root, err := moduleRoot()
 	require.NoError(t, err)
 	buildAgent(t, root)
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(root, "scripts", "demo.sh"))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -22,7 +21,7 @@ func TestTheSizeLimitOfGRPCIsTheOneThatIsStated(t *testing.T) {
 	in := Start(t, Options{})
 	export := func(id string, size int, opts ...grpc.CallOption) error {
 		td := goodCall(id, func(_ ptrace.Span, a pcommon.Map) { a.PutStr("x", strings.Repeat("x", size)) })
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
 		return exportGRPC(ctx, in, ptraceotlp.NewExportRequestFromTraces(td), opts...)
 	}

@@ -100,7 +100,7 @@ func told(t *testing.T, in *Instance, id string, spans int) hostileRun {
 	t.Helper()
 	path := "/runs/" + url.PathEscape(id) + "/history?content=full"
 	var out hostileRun
-	Eventually(t, 20*time.Second, func() error {
+	Eventually(t, limit, func() error {
 		status, body, err := in.Get(t.Context(), path, JSON)
 		if err != nil {
 			return err

@@ -17,7 +17,9 @@ import (
 
 const (
 	// readyLimit is how long a start may take: the engine's library out of a cold page cache, migrations, pipelines.
-	readyLimit = 90 * time.Second
+	readyLimit = 5 * time.Minute
+	// limit is how long a test waits for what comes in seconds on a machine that has time for it.
+	limit = 5 * time.Minute
 	// stopLimit is what the program promises between SIGTERM and its end.
 	stopLimit = 30 * time.Second
 )
@@ -56,7 +58,7 @@ func Start(t testing.TB, opts Options) *Instance {
 	}
 	in := &Instance{
 		t: t, opts: opts, DataDir: opts.DataDir,
-		client: &http.Client{Timeout: time.Minute},
+		client: &http.Client{Timeout: limit},
 		log:    &logBuffer{},
 	}
 	ports := freeAddresses(t, 5)

@@ -58,7 +58,7 @@ func checkLoss(t *testing.T, disturb func(*Instance)) {
 		})
 	}
 	for _, share := range []int64{lossRuns / 3, 2 * lossRuns / 3} {
-		Eventually(t, 2*time.Minute, func() error {
+		Eventually(t, limit, func() error {
 			if n := acknowledged.Load(); n < share {
 				return fmt.Errorf("%d of %d requests acknowledged", n, share)
 			}
@@ -69,7 +69,7 @@ func checkLoss(t *testing.T, disturb func(*Instance)) {
 	senders.Wait()
 	require.EqualValues(t, lossRuns, acknowledged.Load())
 
-	Eventually(t, 2*time.Minute, func() error {
+	Eventually(t, limit, func() error {
 		runs, err := Collect[run](t.Context(), in, "/runs?agent=e2e&limit=500", "runs")
 		if err != nil {
 			return err
@@ -95,10 +95,10 @@ func checkLoss(t *testing.T, disturb func(*Instance)) {
 
 func lossRun(i int64) string { return fmt.Sprintf("loss-%d", i) }
 
-// sendUntilAcknowledged sends a request again and again until it is answered with success, for two minutes at most.
+// sendUntilAcknowledged sends a request again and again until it is answered with success, for five minutes at most.
 func sendUntilAcknowledged(ctx context.Context, t *testing.T, in *Instance, request ptraceotlp.ExportRequest) {
 	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(limit)
 	for {
 		err := in.PostTraces(ctx, request)
 		if err == nil {

@@ -31,7 +31,7 @@ func TestMetricsFollowThePracticeOfPrometheus(t *testing.T) {
 	require.Eventually(t, func() bool {
 		n, _, err := in.Metric(t.Context(), "steptrail_attempts_total", nil)
 		return err == nil && n > 0
-	}, time.Minute, 200*time.Millisecond, "the sweep counts what it judged")
+	}, limit, 200*time.Millisecond, "the sweep counts what it judged")
 	requireNative(t, in)
 	var readmes strings.Builder
 	for _, pattern := range []string{"query", "processor/*", "exporter/*", "extension/*"} {

@@ -58,13 +58,25 @@ func postAll(ctx context.Context, in *Instance, requests []ptrace.Traces) error 
 	return nil
 }
 
-// waitSettled waits until runs and findings have stopped changing: for three
-// looks, three seconds apart, after the quiet time.
+// waitSettled waits until all that was sent is stored, and runs and findings
+// have stopped changing: for three looks, two seconds apart, after the quiet
+// time, and over three whole sweeps, which take long on a busy machine.
 func waitSettled(t *testing.T, in *Instance) {
 	t.Helper()
-	before, same := "", 0
+	before, same, since := "", 0, 0.0
 	time.Sleep(4 * time.Second) // the policy's quiet time, and two seconds
-	Eventually(t, 3*time.Minute, func() error {
+	Eventually(t, 2*limit, func() error {
+		queued, counted, err := in.Metric(t.Context(), "otelcol_exporter_queue_size", map[string]string{"exporter": "agentstore"})
+		if err != nil {
+			return err
+		}
+		if !counted || queued > 0 {
+			return fmt.Errorf("%.0f bytes wait to be stored (counted: %t)", queued, counted)
+		}
+		sweeps, _, err := in.Metric(t.Context(), "steptrail_sweeps_total", map[string]string{"result": "ok"})
+		if err != nil {
+			return err
+		}
 		now, err := everything(t.Context(), in)
 		if err != nil {
 			return err
@@ -72,11 +84,11 @@ func waitSettled(t *testing.T, in *Instance) {
 		if now == before {
 			same++
 		} else {
-			before, same = now, 0
+			before, same, since = now, 0, sweeps
 		}
-		if same < 3 {
+		if same < 3 || sweeps < since+4 { // the first may have begun before
 			time.Sleep(2 * time.Second)
-			return fmt.Errorf("still changing after %d equal looks", same)
+			return fmt.Errorf("still changing after %d equal looks and %.0f sweeps", same, sweeps-since)
 		}
 		return nil
 	})

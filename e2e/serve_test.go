@@ -78,7 +78,7 @@ func TestEveryTransportBringsARunIntoTheAPI(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			id := "run over " + name
 			require.NoError(t, send(t.Context(), ptraceotlp.NewExportRequestFromTraces(agentRun(id, 4, start))))
-			Eventually(t, 10*time.Second, func() error {
+			Eventually(t, limit, func() error {
 				runs, err := Collect[run](t.Context(), in, "/runs?trace="+traceID(id).String(), "runs")
 				if err != nil {
 					return err

@@ -134,7 +134,7 @@ func TestEveryShapeOfARunGivesOneRightHistoryInAnyOrder(t *testing.T) {
 		}
 		return nil
 	}
-	Eventually(t, time.Minute, check)
+	Eventually(t, limit, check)
 	time.Sleep(sweepTime * 2) // the sweep's answer is the same
 	require.NoError(t, check())
 }

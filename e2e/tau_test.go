@@ -60,7 +60,7 @@ func TestRealRunsAreReportedAsTheyWere(t *testing.T) {
 			}
 			return nil
 		}
-		Eventually(t, 30*time.Second, check)
+		Eventually(t, limit, check)
 		// The sweep writes its own answer over that of the stream; it must be the same.
 		time.Sleep(sweepTime)
 		require.NoError(t, check())
@@ -73,7 +73,7 @@ const sweepTime = 6 * time.Second
 // waitStored waits until the exporter has written the given number of spans since the start of the process.
 func waitStored(t *testing.T, in *Instance, spans float64) {
 	t.Helper()
-	Eventually(t, time.Minute, func() error {
+	Eventually(t, limit, func() error {
 		stored, _, err := in.Metric(t.Context(), "otelcol_exporter_sent_spans_total", map[string]string{"exporter": "agentstore"})
 		if err == nil && stored < spans {
 			err = fmt.Errorf("%.0f of %.0f spans are stored", stored, spans)

@@ -77,7 +77,7 @@ func TestAnUnknownOutcomeIsSettledThroughTheAPI(t *testing.T) {
 		}
 	}
 	var open []unknown
-	Eventually(t, 30*time.Second, func() (err error) {
+	Eventually(t, limit, func() (err error) {
 		if open, err = Collect[unknown](ctx, in, "/unknowns?status=open&limit=1", "unknowns"); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func TestAnUnknownOutcomeIsSettledThroughTheAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	Eventually(t, 30*time.Second, func() error {
+	Eventually(t, limit, func() error {
 		for run, result := range results {
 			var r judgedRun
 			if err := in.GetJSON(ctx, "/runs/"+url.PathEscape(run), &r); err != nil {
