@@ -56,7 +56,7 @@ const (
 
 // newCold makes room for the steps of a short run.
 func newCold() *cold {
-	return &cold{p: packer{out: make([]byte, 0, 512), owns: true}, spots: make([]spot, 0, 8)}
+	return &cold{p: packer{out: make([]byte, 0, 640), owns: true}, spots: make([]spot, 0, 8)}
 }
 
 // add packs a step. What it gives is its copy, valid until the next one comes.
