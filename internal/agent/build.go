@@ -254,7 +254,7 @@ func (b *builder) step(g *stepGroup, attempts []Attempt, suffix map[idClass]stri
 		st.HandoffTo = cmp.Or(b.span(lead).HandoffTo, handoffTo(st.Tool), st.Tool)
 	}
 	number(st.Attempts)
-	st.ID = stepID(g, &st.Attempts[0], suffix)
+	st.ID = b.shownID(g, &st.Attempts[0], suffix)
 	return st
 }
 
@@ -332,8 +332,8 @@ func (b *builder) sharedIDs() map[idClass]string {
 
 var classSuffix = [...]string{classTool: "", classModel: "@think", classHuman: "@human", classReconcile: "@reconcile", classOther: "@other"}
 
-// stepID is the id of a step as the API gives it.
-func stepID(g *stepGroup, lead *Attempt, suffix map[idClass]string) string {
+// shownID is the id of a step as the API gives it.
+func (b *builder) shownID(g *stepGroup, lead *Attempt, suffix map[idClass]string) string {
 	if g.id != "" {
 		id := g.id + suffix[idClass{g.id, g.class}]
 		if strings.HasPrefix(id, "~") {
@@ -341,19 +341,32 @@ func stepID(g *stepGroup, lead *Attempt, suffix map[idClass]string) string {
 		}
 		return id
 	}
-	return derivedStepID(lead)
+	return b.derivedID(lead)
 }
 
-// derivedStepID hashes the first attempt's place: unit, trace, span and part.
-func derivedStepID(a *Attempt) string {
+const (
+	derivedSize = 17
+	// idsTogether is how many derived ids share an allocation: a finding that is kept
+	// keeps those.
+	idsTogether = 16
+)
+
+// derivedID hashes the first attempt's place: unit, trace, span and part.
+func (b *builder) derivedID(a *Attempt) string {
 	var buf [128]byte
 	in := binary.LittleEndian.AppendUint16(buf[:0], a.Part)
 	in = append(in, a.Trace[:]...)
 	in = append(in, a.Span[:]...)
 	in = append(in, a.Unit...)
 	sum := sha256.Sum256(in)
-	var out [17]byte
+	var out [derivedSize]byte
 	out[0] = '~'
 	hex.Encode(out[1:], sum[:8])
-	return string(out[:])
+	if b.ids.Cap()-b.ids.Len() < derivedSize {
+		b.ids = strings.Builder{}
+		b.ids.Grow(derivedSize * min(idsTogether, len(b.steps)))
+	}
+	from := b.ids.Len()
+	b.ids.Write(out[:])
+	return b.ids.String()[from:]
 }

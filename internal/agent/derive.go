@@ -116,6 +116,7 @@ type builder struct {
 	cands    []cand
 	requests []request
 	steps    []stepGroup
+	ids      strings.Builder // derived ids of steps
 	turns    []Turn
 	words    map[string]CallWord  // by call id
 	openEnds map[int32]*openEnd   // by the agent's span
