@@ -66,10 +66,13 @@ func (t *Tenant) headerDelimiter(line string) byte {
 // delimiters are what stands between cells.
 const delimiters = ",\t;|"
 
+// maxBlanks is how many blanks a column's name has at most.
+const maxBlanks = 3
+
 // isHeading reports whether a cell can be a column's name: few words, no sentence.
 func isHeading(cell string) bool {
 	cell = strings.TrimSpace(cell)
-	return len(cell) <= 48 && strings.Count(cell, " ") <= 3 && !strings.ContainsAny(cell, ".!?:=<>{}[]")
+	return len(cell) <= 48 && strings.Count(cell, " ") <= maxBlanks && !strings.ContainsAny(cell, ".!?:=<>{}[]")
 }
 
 // namesColumn reports whether the cell that ends before text[i] is named as a
@@ -83,8 +86,19 @@ func (t *Tenant) namesColumn(text string, i int) bool {
 	if end < 2 || !t.r.keys.canEnd(text[end-2:end]) && (t.r.secretValue < 0 || !canNameSecret(text[max(0, end-3):end])) {
 		return false
 	}
-	start := end
-	for start > 0 && end-start < 64 && (nameBytes[text[start-1]] || text[start-1] == ' ' || text[start-1] >= 0x80) {
+	start, blanks, inside := end, 0, 0
+	for start > 0 && end-start < 64 {
+		c := text[start-1]
+		switch {
+		case c == ' ':
+			blanks++
+		case nameBytes[c] || c >= 0x80:
+			if inside, blanks = inside+blanks, 0; inside > maxBlanks {
+				return false // a sentence
+			}
+		default:
+			return t.columnKind(text[start:end]) != noColumn
+		}
 		start--
 	}
 	return t.columnKind(text[start:end]) != noColumn

@@ -92,10 +92,10 @@ func leadsUp(text string, at int, v *vocabulary) (found, open bool) {
 			}
 		}
 		switch {
-		case v.has(word), v.has(wholeWord(buf[len(word):len(word)], text, floor, start, end)):
+		case v.has(word):
 			return true, false
 		case !fillers.has(word) && word[0]-'0' >= 10:
-			return false, false
+			return v.has(wholeWord(buf[len(word):len(word)], text, floor, start, end)), false
 		}
 		if word[0]-'0' >= 10 {
 			words++

@@ -43,13 +43,10 @@ func (p *pairState) clear() {
 	p.kind, p.outer, p.listed, p.first, p.option = noSecret, noSecret, false, false, false
 }
 
-// enters takes in that the value of a member stands at an index: the value in an
-// object is that of the name the object stands under.
-func (p *pairState) enters(s string, under caption, value int) {
-	if under.kind == noSecret && !under.value || value >= len(s) || s[value] != '{' {
-		return
-	}
-	if p.outer = under.kind; p.outer == noSecret {
+// enters takes in that an object follows: its value is that of the name it stands
+// under.
+func (p *pairState) enters(under caption) {
+	if p.outer = under.kind; p.outer == noSecret && under.value {
 		p.outer = p.kind
 	}
 }

@@ -71,7 +71,10 @@ func kindBefore(text string, floor, i int) (secretKind, int) {
 	if name == "" {
 		return noSecret, 0
 	}
-	kind := kindOf(strings.TrimLeft(name, "-"))
+	if name[0] == '-' {
+		name = strings.TrimLeft(name, "-")
+	}
+	kind := kindOf(name)
 	if kind == noSecret && (name == "string" || name == "str") { // const key string = "…"
 		kind = kindOf(wordBefore(text, floor, at))
 	}

@@ -41,24 +41,35 @@ func saidKind(text string, i int) (secretKind, int) {
 	return noSecret, 0
 }
 
+// minItem is how long an item of a list must be; most begin with a shorter word.
+const minItem = 8
+
 // listKind is the kind of a list in YAML, seen at the dash of an item.
 func listKind(text string, i int) secretKind {
-	floor := max(0, i-2*maxNeighbour)
-	for line := i; ; {
-		end := strings.LastIndexByte(text[floor:line], '\n')
-		if end < 0 || strings.Trim(text[floor+end+1:line], " ") != "" && line == i {
-			return noSecret
-		}
-		line = floor + end
-		start := floor + strings.LastIndexByte(text[floor:line], '\n') + 1
-		switch above := strings.TrimLeft(text[start:line], " "); {
-		case strings.HasPrefix(above, "- "):
-		case strings.HasSuffix(above, ":") && nameBytes.end(above, 0) == len(above)-1:
-			return kindOf(above[:len(above)-1])
-		default:
+	for k := i + 2; k < i+2+minItem; k++ {
+		if byteAt(text, k) <= ' ' {
 			return noSecret
 		}
 	}
+	floor := max(0, i-2*maxNeighbour)
+	line := i
+	for line > floor && text[line-1] == ' ' {
+		line--
+	}
+	for line > floor && text[line-1] == '\n' {
+		line--
+		start := floor + strings.LastIndexByte(text[floor:line], '\n') + 1
+		above := strings.TrimLeft(text[start:line], " ")
+		if strings.HasPrefix(above, "- ") {
+			line = start
+			continue
+		}
+		if strings.HasSuffix(above, ":") && nameBytes.end(above, 0) == len(above)-1 {
+			return kindOf(above[:len(above)-1])
+		}
+		break
+	}
+	return noSecret
 }
 
 // isKind is the kind of API key is …, seen at a byte of key, token, secret,

@@ -28,15 +28,12 @@ func (t *Tenant) document(w *work, out *output, under caption, level int) error 
 			break
 		}
 		t.between(w, out, at, open, under)
-		named := ""
-		if open-at > 3 {
-			named = outerName(s, at, open)
-		}
 		pair.mark(s[at:open])
 		end, escaped := stringEnd(s, open+1)
 		if end < 0 {
 			return t.cutOff(w, out, open, under, level)
 		}
+		before := at
 		at = end + 1
 		value := -1
 		if colon := skipSpace(s, at); colon < len(s) && (s[colon] == ':' || s[colon] == '=') {
@@ -56,7 +53,9 @@ func (t *Tenant) document(w *work, out *output, under caption, level int) error 
 				at = t.secret(w, out, value, pair.by(t))
 				continue
 			}
-			pair.enters(s, under, value)
+			if value < len(s) && s[value] == '{' {
+				pair.enters(under)
+			}
 			if under.clean {
 				continue
 			}
@@ -69,8 +68,10 @@ func (t *Tenant) document(w *work, out *output, under caption, level int) error 
 			}
 			continue
 		}
-		if named != "" {
-			under = t.r.caption(named)
+		if open-before > 3 {
+			if name := outerName(s, before, open); name != "" {
+				under = t.r.caption(name)
+			}
 		}
 		if pair.value(t, s, under, open, end) {
 			at = t.secret(w, out, open, pair.by(t))
