@@ -167,8 +167,13 @@ func TestManyAttributesCostNoMoreThanTheirNumber(t *testing.T) {
 		}
 		return best
 	}
-	small, large := work(1000), work(10_000)
-	if large > 60*small+5*time.Millisecond {
-		t.Errorf("%s for 10,000 attributes, %s for 1,000", large, small)
+	for try := 1; ; try++ { // on a busy machine one measurement says little; what grows faster fails each
+		small, large := work(1000), work(10_000)
+		if large <= 60*small+5*time.Millisecond {
+			return
+		}
+		if try == 20 {
+			t.Fatalf("%s for 10,000 attributes, %s for 1,000", large, small)
+		}
 	}
 }

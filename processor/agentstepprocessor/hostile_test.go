@@ -154,22 +154,28 @@ func TestTenThousandAttributesAreLimitedAndThoseOfOursStay(t *testing.T) {
 // Names that redaction masks are all alike, so each needs a number of its own.
 func TestTenThousandNamesThatAreMaskedCostLittle(t *testing.T) {
 	s := newTestState(t, strings.Replace(taskPolicy, "mode: pseudonym", "mode: mask", 1))
-	td, span := oneSpan(nil)
-	nested := span.Attributes().PutEmptyMap("nested")
-	at, logs := span.Attributes(), plog.NewLogs()
-	rl := logs.ResourceLogs().AppendEmpty()
-	record := rl.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
-	for _, m := range []pcommon.Map{nested, at, rl.Resource().Attributes(), record.Attributes()} {
-		m.EnsureCapacity(10_000)
-		for i := range 10_000 {
-			m.PutInt("user"+strconv.Itoa(i)+"@example.com", int64(i))
+	named := func(after string) (*canon.Record, time.Duration) {
+		td, span := oneSpan(nil)
+		nested := span.Attributes().PutEmptyMap("nested")
+		at, logs := span.Attributes(), plog.NewLogs()
+		rl := logs.ResourceLogs().AppendEmpty()
+		record := rl.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+		for _, m := range []pcommon.Map{nested, at, rl.Resource().Attributes(), record.Attributes()} {
+			m.EnsureCapacity(10_000)
+			for i := range 10_000 {
+				m.PutInt("user"+strconv.Itoa(i)+after, int64(i))
+			}
 		}
+		began := time.Now()
+		rec := run(t, s, td)
+		_, err := s.processLogs(t.Context(), logs)
+		require.NoError(t, err)
+		return rec, time.Since(began)
 	}
-	began := time.Now()
-	rec := run(t, s, td)
-	_, err := s.processLogs(t.Context(), logs)
-	require.NoError(t, err)
-	require.Less(t, time.Since(began), 20*time.Second) // a look through all names for each number took minutes
+	_, harmless := named(".example.com")
+	rec, took := named("@example.com")
+	t.Logf("%v, names that stay %v", took, harmless)
+	require.Less(t, took, max(20*time.Second, 100*harmless)) // a look through all names for each number took minutes
 	require.Len(t, rec.Step.Attributes, s.cfg.MaxAttributes)
 	require.Equal(t, agent.Attr{Key: "[EMAIL]#2", Value: "1", JSON: true}, rec.Step.Attributes[2])
 }
