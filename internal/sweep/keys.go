@@ -55,13 +55,18 @@ func (s *Sweeper) keyIndex(ctx context.Context, tenant string, vs []*verdict) (*
 // under gives the acts under a key in order.
 func (x *keyIndex) under(key string) []agent.Act { return x.acts[key] }
 
-// laterRuns gives, for each changed act, the unit of the next later act of
-// another run under its key: a finding over two runs is carried by the later
-// one, so that one has to be judged again.
+// maxFollowers is how many later runs under a key a changed act has judged again.
+const maxFollowers = 64
+
+// laterRuns gives, for each changed act, the units of the later acts of other runs
+// under its key that may look back at it: a finding over two runs is carried by the
+// later one, so that one has to be judged again. The next act looks at it; behind one
+// of its tool and target that took effect, none does.
 func (x *keyIndex) laterRuns(changed []agent.Act) []agent.UnitID {
 	var out []agent.UnitID
 	asked := map[agent.UnitID]bool{}
 	for _, c := range changed {
+		followers := 0
 		for _, a := range x.acts[c.Key] {
 			id := agent.UnitID{Tenant: a.Tenant, Unit: a.Unit}
 			if a.Run == c.Run || x.here[id] || compareActs(a, c) < 0 {
@@ -71,7 +76,10 @@ func (x *keyIndex) laterRuns(changed []agent.Act) []agent.UnitID {
 				asked[id] = true
 				out = append(out, id)
 			}
-			break
+			followers++
+			if followers == maxFollowers || a.Tool == c.Tool && a.Target == c.Target && a.Executed && a.Outcome == agent.OutcomeOK {
+				break
+			}
 		}
 	}
 	return out

@@ -134,6 +134,31 @@ func TestAFindingOverTwoRunsIsFoundWhicheverIsJudgedFirst(t *testing.T) {
 	}
 }
 
+// The run between them used the key for something else, or failed: the later one's nearest
+// earlier execution is the one that came last.
+func TestAFindingOverTwoRunsIsFoundPastARunBetweenThem(t *testing.T) {
+	for name, change := range map[string]func(*agent.Step){
+		"that failed":          func(s *agent.Step) { s.Outcome = agent.OutcomeError },
+		"of another tool":      func(s *agent.Step) { s.Call.Tool = "pay" },
+		"on another thing":     func(s *agent.Step) { s.Call.Target = "order/2" },
+		"that did not execute": func(s *agent.Step) { s.Outcome = agent.OutcomeRefused },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.insert(noon, span("third", 3, 21, 0, root), span("third", 3, 22, 21, refund("k")))
+			b.insert(noon, span("second", 2, 11, 0, root), span("second", 2, 12, 11, refund("k"), change))
+			b.tick(noon.Add(11 * time.Second))
+			id := agent.NewFindingID("default", "third", "key.duplicate", "k")
+			require.NotContains(t, b.findings, id)
+			b.insert(noon.Add(20*time.Second), span("first", 1, 1, 0, root), span("first", 1, 2, 1, refund("k")))
+			b.tick(noon.Add(31 * time.Second))
+			b.tick(noon.Add(32 * time.Second))
+			require.Contains(t, b.findings, id)
+			require.Zero(t, b.tick(noon.Add(33*time.Second)).Runs, "it comes to rest")
+		})
+	}
+}
+
 func TestARunThatGoesIntoAnotherLeavesNoRowBehind(t *testing.T) {
 	b := newBench(t)
 	child := []*agent.Step{span("", 1, 2, 1, refund("k")), span("", 1, 3, 1, refund("k"))}
