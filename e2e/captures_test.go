@@ -47,18 +47,21 @@ tools: [{match: "get_*", class: read}, {match: "*-get_*", class: read}, {match: 
 // listedClients are the clients whose exports must be concluded without a fault;
 // of all exports together it is capturesShare percent.
 const (
-	listedClients = `^(vercel|openinference|traceloop|openai-agents|mcp-|otel|synthetic` +
+	listedClients = `^(vercel|openinference|traceloop|openai-agents|genkit|mcp-|otel|synthetic` +
 		`|py-openinference-(langgraph|openai|anthropic|pydantic|adk)|py-traceloop-(langgraph|openai|anthropic)` +
-		`|py-(langsmith|otel|otelgenai|otelopenaiv2|logfire|pydantic|strands|adk|anthropicsdk|mcp|fastmcp|temporal))`
+		`|py-(livekit|langsmith|otel|otelgenai|otelopenaiv2|logfire|pydantic|strands|adk|anthropicsdk|mcp|fastmcp|temporal))`
 	capturesShare = 99
 )
 
 // What is concluded from real exports, in the order in which they were sent and
 // shuffled into five requests each.
 func TestRealExportsAreConcludedRightly(t *testing.T) {
-	files := ReadArchive(t, "captures")
-	var want map[string]expected
-	require.NoError(t, json.Unmarshal(files["EXPECTED.json"], &want))
+	files, want := map[string][]byte{}, map[string]expected{}
+	for _, archive := range []string{"captures", "captures-more"} {
+		of := ReadArchive(t, archive)
+		require.NoError(t, json.Unmarshal(of["EXPECTED.json"], &want))
+		maps.Copy(files, of)
+	}
 	for _, order := range []Disorder{{}, {Seed: 1, Parts: 5}} {
 		t.Run(fmt.Sprintf("in %d requests", order.Parts), func(t *testing.T) {
 			in := startScored(t, []byte(capturesPolicy))

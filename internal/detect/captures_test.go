@@ -1,9 +1,14 @@
 package detect_test
 
 import (
+	"archive/tar"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,10 +57,42 @@ var captureNames = flag.String("captures", "", "judge only the captures whose na
 // that fall short are logged; `-v -captures NAME` shows what was derived.
 func TestTheCapturesAreConcluded(t *testing.T) {
 	folder := shared(t, "captures")
-	data, err := os.ReadFile(filepath.Join(folder, "EXPECTED.json"))
+	judgeCaptures(t, captureShare, func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if !errors.Is(err, fs.ErrNotExist) {
+			require.NoError(t, err)
+		}
+		return data
+	})
+}
+
+// TestFurtherCapturesAreConcluded does so with the exports that this repository
+// keeps beside those.
+func TestFurtherCapturesAreConcluded(t *testing.T) {
+	f, err := os.Open(filepath.Join("..", "..", "e2e", "testdata", "captures-more.tar.gz"))
 	require.NoError(t, err)
+	defer f.Close() // read only
+	z, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	files := map[string][]byte{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		files[h.Name], err = io.ReadAll(r)
+		require.NoError(t, err)
+	}
+	judgeCaptures(t, 100, func(name string) []byte { return files[name] })
+}
+
+// judgeCaptures judges the exports that EXPECTED.json names; read gives a file,
+// nil where there is none.
+func judgeCaptures(t *testing.T, share int, read func(name string) []byte) {
+	t.Helper()
 	var expected map[string]captured
-	require.NoError(t, json.Unmarshal(data, &expected))
+	require.NoError(t, json.Unmarshal(read("EXPECTED.json"), &expected))
 	only, err := regexp.Compile(*captureNames)
 	require.NoError(t, err)
 	text := strings.Replace(policyText(t, nil, "24h"), "tools: []", capturePolicy, 1)
@@ -67,7 +104,7 @@ func TestTheCapturesAreConcluded(t *testing.T) {
 			continue
 		}
 		judged++
-		if problem := judgeCapture(t, text, filepath.Join(folder, name), expected[name]); problem != "" {
+		if problem := judgeCapture(t, text, read(name+".json"), read(name+".logs.json"), expected[name]); problem != "" {
 			t.Logf("%s: %s", name, problem)
 			continue
 		}
@@ -75,19 +112,17 @@ func TestTheCapturesAreConcluded(t *testing.T) {
 	}
 	t.Logf("%d of %d captures are concluded rightly", right, judged)
 	if *captureNames == "" {
-		require.GreaterOrEqual(t, 100*right, captureShare*judged)
+		require.GreaterOrEqual(t, 100*right, share*judged)
 	}
 }
 
-func judgeCapture(t *testing.T, policyText, path string, want captured) string {
+func judgeCapture(t *testing.T, policyText string, traces, records []byte, want captured) string {
 	t.Helper()
-	data, err := os.ReadFile(path + ".json")
-	require.NoError(t, err)
-	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(data)
+	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(traces)
 	require.NoError(t, err)
 	var logs []plog.Logs
-	if data, err = os.ReadFile(path + ".logs.json"); err == nil {
-		ld, err := (&plog.JSONUnmarshaler{}).UnmarshalLogs(data)
+	if len(records) > 0 {
+		ld, err := (&plog.JSONUnmarshaler{}).UnmarshalLogs(records)
 		require.NoError(t, err)
 		logs = append(logs, ld)
 	}
