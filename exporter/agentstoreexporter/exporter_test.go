@@ -23,6 +23,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/steptrail/steptrail/extension/agentstorageextension"
+	"github.com/steptrail/steptrail/extension/filestorageextension"
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/canon"
 	"github.com/steptrail/steptrail/internal/contracttest"
@@ -267,9 +268,10 @@ func settings(t testing.TB) exporter.Settings {
 	return set
 }
 
+// fileStorage is the file_storage extension of the distribution.
 func fileStorage(t testing.TB, dir string) component.Component {
 	t.Helper()
-	f := filestorage.NewFactory()
+	f := filestorageextension.NewFactory()
 	cfg := f.CreateDefaultConfig().(*filestorage.Config)
 	cfg.Directory, cfg.Compaction.Directory = dir, dir
 	ext, err := f.Create(t.Context(), extensiontest.NewNopSettings(f.Type()), cfg)

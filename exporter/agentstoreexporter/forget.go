@@ -14,9 +14,13 @@ type forgetter interface {
 	Forget() (gone func() bool)
 }
 
-// erasuresEvery is how often it is looked which units were erased, while nothing
-// is inserted.
-const erasuresEvery = 5 * time.Second
+const (
+	// erasuresEvery is how often it is looked which units were erased, while
+	// nothing is inserted.
+	erasuresEvery = 5 * time.Second
+	// erasuresTimeout bounds one look, for which inserts may wait.
+	erasuresTimeout = 30 * time.Second
+)
 
 // watchErasures has the queue forget whenever units are erased, by whichever
 // process that is.
@@ -43,12 +47,10 @@ func (e *storeExporter) watch(ctx context.Context) {
 	defer tick.Stop()
 	known := 0
 	for {
-		if s, err := e.storage.Store(); err == nil {
-			// An error is told by the inserts, which ask the same.
-			if n, err := s.ErasedUnits(ctx); err == nil && n != known {
-				known = n
-				e.forget()
-			}
+		// An error is told by the inserts, which ask the same.
+		if n, err := e.erasedGeneration(ctx); err == nil && n != known {
+			known = n
+			e.forget()
 		}
 		select {
 		case <-ctx.Done():
@@ -56,6 +58,16 @@ func (e *storeExporter) watch(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+func (e *storeExporter) erasedGeneration(ctx context.Context) (int, error) {
+	s, err := e.storage.Store()
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, erasuresTimeout)
+	defer cancel()
+	return s.ErasedGeneration(ctx)
 }
 
 // erase takes content of erased units out before the request reaches the queue,

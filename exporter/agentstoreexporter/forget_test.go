@@ -2,39 +2,21 @@ package agentstoreexporter
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/component/componenttest"
-	"go.opentelemetry.io/collector/extension/extensiontest"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/steptrail/steptrail/extension/agentstorageextension"
-	"github.com/steptrail/steptrail/extension/filestorageextension"
 	"github.com/steptrail/steptrail/internal/agent"
 	"github.com/steptrail/steptrail/internal/engine/enginetest"
 	"github.com/steptrail/steptrail/internal/store"
 )
-
-// forgetting is a file_storage extension of the distribution.
-func forgetting(t *testing.T, dir string) component.Component {
-	t.Helper()
-	f := filestorageextension.NewFactory()
-	cfg := f.CreateDefaultConfig().(*filestorage.Config)
-	cfg.Directory, cfg.Compaction.Directory = dir, dir
-	ext, err := f.Create(t.Context(), extensiontest.NewNopSettings(f.Type()), cfg)
-	require.NoError(t, err)
-	require.NoError(t, ext.Start(t.Context(), componenttest.NewNopHost()))
-	t.Cleanup(func() { require.NoError(t, ext.Shutdown(context.WithoutCancel(t.Context()))) })
-	return ext
-}
 
 // awayStorage is a storage extension whose store can be away.
 type awayStorage struct {
@@ -90,7 +72,7 @@ func erase(t *testing.T, s *store.Store, trace byte) {
 // the queue's file once it was erased.
 func TestTheQueueKeepsNothingOfAnErasedUnit(t *testing.T) {
 	s, dir := openStore(t), t.TempDir()
-	storage, disk := &awayStorage{store: s}, forgetting(t, dir)
+	storage, disk := &awayStorage{store: s}, fileStorage(t, dir)
 	e := startTraces(t, onDisk(), host{map[component.ID]component.Component{
 		component.MustNewID("agentstorage"): storage, component.MustNewID("file_storage"): disk,
 	}})
@@ -138,7 +120,7 @@ func TestTheQueueForgetsWhatAnotherProcessErased(t *testing.T) {
 	here, there := open(), open()
 	require.NoError(t, here.Migrate(t.Context()))
 	dir := t.TempDir()
-	disk := forgetting(t, dir)
+	disk := fileStorage(t, dir)
 	e := startTraces(t, onDisk(), hostWith(here, disk))
 	const canary = "CANARY-in-the-queue"
 	require.NoError(t, e.ConsumeTraces(t.Context(), named(1, 1, canary)))

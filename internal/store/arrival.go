@@ -2,117 +2,9 @@ package store
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"sync"
-	"time"
 
 	"github.com/steptrail/steptrail/internal/agent"
-	"github.com/steptrail/steptrail/internal/store/column"
 )
-
-// erasedUnits remembers which units were erased, so that what arrives for them
-// later is erased before it is stored. It is read again when it is older than
-// erasedAge; what slips through before that the next look at the erasure takes.
-// What a hold keeps is none of them while it does. It is safe for concurrent use.
-type erasedUnits struct {
-	mu    sync.Mutex
-	all   map[agent.UnitID]bool // that erasures cover; true: nothing at all is kept
-	units map[agent.UnitID]bool // those among them that no hold keeps; never changed, but replaced
-	read  time.Time
-	since int64
-}
-
-const (
-	erasedAge = 2 * time.Second
-	// erasedOverlap is how long a row may take until it can be read.
-	erasedOverlap = 10 * time.Minute
-)
-
-// get gives the erased units. The map is not changed afterwards.
-func (e *erasedUnits) get(ctx context.Context, s *Store) (map[agent.UnitID]bool, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	now := time.Now()
-	if now.Sub(e.read) < erasedAge {
-		return e.units, nil
-	}
-	var set column.Set
-	tenant := column.Add(&set, "tenant", column.NewDict())
-	unit := column.Add(&set, "unit", column.NewString())
-	full := column.Add(&set, "full", &column.Bool{})
-	fresh := map[agent.UnitID]bool{}
-	err := s.wire.query(ctx, string(sqlErasedUnits), params{}.number("since", e.since), &set, func() error {
-		for i := range set.Rows() {
-			fresh[agent.UnitID{Tenant: tenant.Row(i), Unit: unit.Row(i)}] = full.Row(i)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("erased units: %w", err)
-	}
-	if e.all == nil {
-		e.all = map[agent.UnitID]bool{}
-	}
-	for id, full := range fresh {
-		e.all[id] = e.all[id] || full
-	}
-	var kept map[agent.UnitID]bool
-	if len(e.all) > 0 {
-		if kept, err = s.erasedKept(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if len(e.units) != len(e.all)-len(kept) || len(fresh) > 0 || len(kept) > 0 {
-		e.units = maps.Clone(e.all)
-		maps.DeleteFunc(e.units, func(id agent.UnitID, _ bool) bool { return kept[id] })
-	}
-	e.read, e.since = now, now.Add(-erasedOverlap).UnixNano()
-	return e.units, nil
-}
-
-// erasedKept gives the units that an erasure covers and a hold keeps.
-func (s *Store) erasedKept(ctx context.Context) (map[agent.UnitID]bool, error) {
-	var set column.Set
-	tenant := column.Add(&set, "tenant", column.NewDict())
-	unit := column.Add(&set, "unit", column.NewString())
-	out := map[agent.UnitID]bool{}
-	err := s.wire.query(ctx, string(sqlErasedKept), nil, &set, func() error {
-		for i := range set.Rows() {
-			out[agent.UnitID{Tenant: tenant.Row(i), Unit: unit.Row(i)}] = true
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("erased units that are held: %w", err)
-	}
-	return out, nil
-}
-
-// known gives the erased units without asking the store.
-func (e *erasedUnits) known() map[agent.UnitID]bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.units
-}
-
-// note notes units that this process erases.
-func (e *erasedUnits) note(tenant string, names []string, full bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.all == nil {
-		e.all = map[agent.UnitID]bool{}
-	}
-	e.units = maps.Clone(e.units)
-	if e.units == nil {
-		e.units = map[agent.UnitID]bool{}
-	}
-	for _, name := range names {
-		id := agent.UnitID{Tenant: tenant, Unit: name}
-		e.all[id] = e.all[id] || full
-		e.units[id] = e.all[id]
-	}
-}
 
 // eraseArrivals takes content and identifying fields out of the batch where it
 // is for erased units.
@@ -137,12 +29,11 @@ func (s *Store) EraseKnown(b *Batch) {
 	}
 }
 
-// ErasedUnits gives the number of units that erasures cover, of all tenants.
-func (s *Store) ErasedUnits(ctx context.Context) (int, error) {
+// ErasedGeneration gives a number that grows whenever other units are erased than
+// before, of any tenant, also those that a hold has kept so far; 0 while none is.
+func (s *Store) ErasedGeneration(ctx context.Context) (int, error) {
 	_, err := s.erased.get(ctx, s)
-	s.erased.mu.Lock()
-	defer s.erased.mu.Unlock()
-	return len(s.erased.all), err
+	return s.erased.generation(), err
 }
 
 // Late reports whether Insert has found content of erased units in the batch,

@@ -77,7 +77,7 @@ func Open(_ context.Context, opts *clickhouse.Options, cfg Config) (*Store, erro
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
 	}
-	s := &Store{cfg: cfg, opts: opts, conn: conn, stored: newStoredRows(storedHalf)}
+	s := &Store{cfg: cfg, opts: opts, conn: conn, stored: newStoredRows(storedHalf), erased: newErasedUnits()}
 	if o.Protocol == clickhouse.HTTP {
 		s.wire = newHTTPTransport(conn, o)
 		return s, nil
