@@ -42,9 +42,9 @@ func callerOf(c *gin.Context) caller {
 	return out
 }
 
-// read notes that the caller gets the content of a run. It does not wait until
+// logRead notes that the caller gets the content of a run. It does not wait until
 // that is written down.
-func (s *Server) read(ctx context.Context, run string) {
+func (s *Server) logRead(ctx context.Context, run string) {
 	from, _ := ctx.Value(callerKey{}).(caller)
 	actor := from.stated
 	if actor == "" {
@@ -81,7 +81,9 @@ type accessLog struct {
 
 	mu      sync.Mutex
 	waiting []accessLine
-	writing bool
+	excess  int  // lines that were lost and not told of yet
+	writing bool // drain runs
+	closed  bool
 	ending  chan struct{} // closed by close
 	done    sync.WaitGroup
 }
@@ -90,8 +92,12 @@ type accessLog struct {
 func (l *accessLog) add(tenant string, a agent.Access) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) >= maxAccesses {
+	switch {
+	case l.closed: // a request that did not end with the server
 		l.lost(1)
+		return
+	case len(l.waiting) >= maxAccesses:
+		l.excess++ // drain runs, and tells of it: not once for each line
 		return
 	}
 	l.waiting = append(l.waiting, accessLine{tenant, a})
@@ -124,13 +130,16 @@ func (l *accessLog) drain() {
 		err := l.write(ctx, tenant, lines)
 		cancel()
 		l.tried(n, err)
+		l.mu.Lock()
 		if err == nil {
-			l.mu.Lock()
 			clear(l.waiting[:n])
 			if l.waiting = l.waiting[n:]; len(l.waiting) == 0 {
 				l.waiting = nil
 			}
-			l.mu.Unlock()
+		}
+		l.tell()
+		l.mu.Unlock()
+		if err == nil {
 			continue
 		}
 		select {
@@ -144,17 +153,27 @@ func (l *accessLog) drain() {
 	}
 }
 
-// close waits until what waits is written, or could not be; that is lost. Nothing
-// is added afterwards.
+// tell says how many lines were lost since it last did. The caller holds mu.
+func (l *accessLog) tell() {
+	if l.excess > 0 {
+		l.lost(l.excess)
+		l.excess = 0
+	}
+}
+
+// close waits until what waits is written, or could not be; that is lost, and so
+// is what is added afterwards. It is called once.
 func (l *accessLog) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
 	close(l.ending)
 	l.done.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) > 0 {
-		l.lost(len(l.waiting))
-		l.waiting = nil
-	}
+	l.excess += len(l.waiting)
+	l.waiting = nil
+	l.tell()
 }
 
 // newAccessLog makes the server's access log of reads.
@@ -186,5 +205,6 @@ func (s *Server) newAccessLog() *accessLog {
 }
 
 // Close writes down what was read and is not in the access log yet. It is called
-// once, when no request is answered any more.
+// once, when no request is taken any more; what one that has not ended reads from
+// then on is counted as lost.
 func (s *Server) Close() { s.accesses.close() }

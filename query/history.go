@@ -44,7 +44,7 @@ func (s *Server) GetRunHistory(ctx context.Context, req api.GetRunHistoryRequest
 		return nil, err
 	}
 	if show == contentFull {
-		s.read(ctx, v.run.ID)
+		s.logRead(ctx, v.run.ID)
 	}
 	return &history{ctx: ctx, view: v, show: show, lines: lines}, nil
 }
