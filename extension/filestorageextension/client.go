@@ -80,76 +80,67 @@ func (c *client) Delete(ctx context.Context, key string) error {
 
 // Batch implements storage.Client.
 func (c *client) Batch(ctx context.Context, ops ...*storage.Operation) error {
-	before := c.begin(ops)
+	number := c.begin(0, ops)
 	err := c.inner.Batch(ctx, ops...)
-	c.end(ops, before, err)
+	c.end(number, ops, err)
 	return err
 }
 
 // Walk implements storage.Walker.
 func (c *client) Walk(ctx context.Context, fn storage.WalkFunc) error {
 	var all []*storage.Operation
-	before := map[string]uint64{}
+	number := uint64(0)
 	err := c.inner.(storage.Walker).Walk(ctx, func(key string, value []byte) ([]*storage.Operation, error) { //nolint:forcetypeassert // newClient has looked
 		ops, err := fn(key, value)
-		for k, n := range c.begin(ops) {
-			if _, known := before[k]; !known {
-				before[k] = n
-			}
-		}
+		number = c.begin(number, ops)
 		all = append(all, ops...)
 		return ops, err
 	})
-	c.end(all, before, err)
+	c.end(number, all, err)
 	return err
 }
 
 // begin numbers the entries that are about to be stored, so that whoever wants
-// them forgotten meanwhile waits for them. It gives the numbers that they had, 0
-// where there were none.
-func (c *client) begin(ops []*storage.Operation) (before map[string]uint64) {
+// them forgotten meanwhile waits for them. One that takes the place of another
+// keeps the older number until it has: the other one is still there. Operations
+// that are one transaction get one number, 0 before the first of them.
+func (c *client) begin(number uint64, ops []*storage.Operation) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, op := range ops {
 		if op.Type != storage.Set || metadata[op.Key] {
 			continue
 		}
-		if before == nil {
-			before = map[string]uint64{}
+		if number == 0 {
+			c.last++
+			number = c.last
 		}
-		if _, twice := before[op.Key]; !twice {
-			before[op.Key] = c.stored[op.Key]
+		if _, there := c.stored[op.Key]; !there {
+			c.stored[op.Key] = number
 		}
-		c.last++
-		c.stored[op.Key] = c.last
 	}
-	return before
+	return number
 }
 
-// end notes what came of the operations: entries that are no longer there, or,
-// after an error, never came.
-func (c *client) end(ops []*storage.Operation, before map[string]uint64, err error) {
+// end notes what came of the operations: entries that are there, that are no
+// longer there, or, after an error, never came.
+func (c *client) end(number uint64, ops []*storage.Operation, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
-		for key, number := range before {
-			if number == 0 {
-				delete(c.stored, key)
-			} else {
-				c.stored[key] = number
-			}
-		}
+		maps.DeleteFunc(c.stored, func(_ string, n uint64) bool { return n == number })
 		return
 	}
-	there := map[string]bool{}
+	decided := map[string]bool{}
 	for _, op := range slices.Backward(ops) { // the last of a key decides
-		switch op.Type {
-		case storage.Set:
-			there[op.Key] = true
-		case storage.Delete:
-			if !there[op.Key] {
-				delete(c.stored, op.Key)
-			}
+		if op.Type == storage.Get || metadata[op.Key] || decided[op.Key] {
+			continue
+		}
+		decided[op.Key] = true
+		if op.Type == storage.Set {
+			c.stored[op.Key] = number
+		} else {
+			delete(c.stored, op.Key)
 		}
 	}
 }

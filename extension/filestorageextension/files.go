@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -138,12 +139,21 @@ func (f *files) Forget() (gone func() bool) {
 	}
 }
 
-// damaged reports whether upstream has kept a damaged file: nobody takes anything
-// out of it any more.
+// damaged reports whether upstream has kept a damaged file, or may have: nobody
+// takes anything out of it any more.
 func (f *files) damaged() bool {
-	kept, err := filepath.Glob(filepath.Join(f.cfg.Directory, "*.backup"))
-	if err != nil || len(kept) == 0 {
-		return err != nil
+	entries, err := os.ReadDir(f.cfg.Directory)
+	if err != nil {
+		return true
+	}
+	var kept []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".backup") {
+			kept = append(kept, filepath.Join(f.cfg.Directory, e.Name()))
+		}
+	}
+	if len(kept) == 0 {
+		return false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -191,9 +201,11 @@ func (f *files) look(ctx context.Context) (next time.Duration) {
 			f.rewrites.Add(ctx, 1, metric.WithAttributes(attribute.String("result", "error")))
 			f.log.Error("a queue file could not be written anew; an erasure waits for it", zap.Error(err))
 			next = retryAfter
+			continue
 		case wrote:
 			f.rewrites.Add(ctx, 1, metric.WithAttributes(attribute.String("result", "ok")))
-		case pending && next == 0:
+		}
+		if pending && next == 0 {
 			next = lookEvery
 		}
 	}

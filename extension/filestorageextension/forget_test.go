@@ -207,7 +207,9 @@ func TestAKilledProcessForgetsAfterItsNextStart(t *testing.T) {
 }
 
 func TestADamagedFileThatWasKeptIsWaitedFor(t *testing.T) {
-	b := open(t, t.TempDir(), nil)
+	dir := filepath.Join(t.TempDir(), "data[1-2]") // no pattern
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	b := open(t, dir, nil)
 	kept := filepath.Join(b.dir, "exporter_agentstore__traces.20260101T000000.000Z.backup")
 	require.NoError(t, os.WriteFile(kept, []byte(canary), 0o600))
 	gone := b.ext.Forget()
