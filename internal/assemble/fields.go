@@ -60,11 +60,12 @@ func (p *packer) of(op agent.Op) *agent.Step {
 	return at
 }
 
-// families is how many kinds of steps are each packed against the last one of
-// their kind: model calls, tool calls, others.
 const (
+	// families is how many kinds of steps are each packed against the last one of
+	// their kind: model calls, tool calls, others.
 	families = 3
-	others   = 2
+	// others is the family of steps that are neither.
+	others = 2
 )
 
 func familyOf(op agent.Op) int {

@@ -66,38 +66,31 @@ func (p *packer) context(v, at *[]agent.Ref) {
 }
 
 func (p *packer) strs(v, at *[]string) {
-	if !p.differs(!slices.Equal(*v, *at)) {
-		return
-	}
-	n := p.count(len(*v))
-	if p.read {
-		*at = nil
-		if n > 0 {
-			*at = make([]string, n)
-		}
-	} else {
-		*at = ownAll(*v)
-	}
-	for i := range *at {
-		(*at)[i] = p.text((*at)[i])
-	}
+	listOf(p, v, at, ownAll, func(s *string) { *s = p.text(*s) })
 }
 
 func (p *packer) links(v, at *[]agent.Link) {
+	listOf(p, v, at, slices.Clone, func(l *agent.Link) {
+		p.raw(l.Trace[:])
+		p.raw(l.Span[:])
+	})
+}
+
+// listOf packs a list as a whole where it differs from the one before. own copies it,
+// item packs or unpacks one of it in place.
+func listOf[T comparable](p *packer, v, at *[]T, own func([]T) []T, item func(*T)) {
 	if !p.differs(!slices.Equal(*v, *at)) {
 		return
 	}
-	n := p.count(len(*v))
-	if p.read {
+	switch n := p.count(len(*v)); {
+	case !p.read:
+		*at = own(*v)
+	case n > 0:
+		*at = make([]T, n)
+	default:
 		*at = nil
-		if n > 0 {
-			*at = make([]agent.Link, n)
-		}
-	} else {
-		*at = slices.Clone(*v)
 	}
 	for i := range *at {
-		p.raw((*at)[i].Trace[:])
-		p.raw((*at)[i].Span[:])
+		item(&(*at)[i])
 	}
 }
