@@ -63,7 +63,7 @@ func (in *input) card(n *number, g, last int) (start, end int) {
 	case !luhn(digits):
 	case in.introduced(start, cardWords):
 		return start, end
-	case !isNetwork(digits), len(digits) == 13 && isEAN(digits), g == last && in.introduced(start, orderWords):
+	case !isNetwork(digits), g == last && len(digits) == 13 && isEAN(digits), g == last && in.introduced(start, orderWords):
 	default:
 		return start, end
 	}

@@ -65,6 +65,10 @@ func TestTheValueGoesAndWhatIsAroundItStays(t *testing.T) {
 		// Keys.
 		"k=-----BEGIN+RSA+PRIVATE" + "+KEY-----%0AMIIE%2B%0A-----END+RSA+PRIVATE+KEY-----&n=1": "k=<PRIVATE_KEY>&n=1",
 		"-----BEGIN RSA PRIVATE" + " KEY----- is how it starts":                                "-----BEGIN RSA PRIVATE" + " KEY----- is how it starts",
+		"IBANsa2999k7zfhav89s8qd46vbu BIC x":                                                   "IBAN<IBAN> BIC x",
+		"paid (+5511956145118), (+55) 11 95614-5118":                                           "paid (<PHONE>), <PHONE>",
+		"with 4332 375 514 216 or 4332375514216":                                               "with <CREDIT_CARD> or 4332375514216",
+		"https://UMSrIXDGhbfnrbMkcGVcqgiseLcoeM:x-oauth-basic@host/r":                          "https://<URL_CREDENTIALS>@host/r",
 	} {
 		require.Equal(t, want, redacted(t, tenant, text), "%q", text)
 	}

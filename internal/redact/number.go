@@ -90,7 +90,8 @@ func shortNumber(text string, i int) int {
 // beginsIBAN reports whether so many digits at i can be the check digits of an IBAN
 // whose bank has letters, and what follows them.
 func beginsIBAN(text string, i, digits int) bool {
-	return digits >= 2 && isASCIILetter(byteAt(text, i-1)) && isASCIILetter(byteAt(text, i-2)) && (digits == 2 || !asciiAlnum(byteAt(text, i-3)))
+	return digits >= 2 && isASCIILetter(byteAt(text, i-1)) && isASCIILetter(byteAt(text, i-2)) &&
+		(digits == 2 || !asciiAlnum(byteAt(text, i-3)) || byteAt(text, i-3)|0x20 == 'n' && byteAt(text, i-4)|0x20 == 'a')
 }
 
 // worth reports whether any detector could find something in the row.

@@ -84,7 +84,7 @@ func phoneAt(text string, n *number, g int) phoneCandidate {
 	if byteAt(text, p.start-1) == '+' {
 		p.plus = true
 		p.start--
-		if byteAt(text, p.start-1) == '(' && byteAt(text, n.groups[g].end) == ')' {
+		if n.size(g) <= 4 && byteAt(text, p.start-1) == '(' && byteAt(text, n.groups[g].end) == ')' {
 			p.start--
 		}
 	}

@@ -90,7 +90,7 @@ func isMadeUpUser(s string) bool {
 		return false
 	}
 	t := traitsOf(s)
-	return t.symbols+t.wide == 0 && t.random() && t.turns >= 3
+	return t.symbols+t.wide == 0 && t.random() && (t.turns >= 3 || t.humps >= len(s)/6)
 }
 
 // appendUnescaped appends a value with its percent-encoding undone: within a URL it
