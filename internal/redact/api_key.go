@@ -55,10 +55,14 @@ const minCut = 4
 // minCutShort is the same behind a prefix of up to 3 bytes.
 const minCutShort = 14
 
+// maxBody is how much of a key's body is looked at: prefixes can stand close.
+const maxBody = 64
+
 // made reports whether the body of a key is made up: no words, no placeholder.
 func (v *vendor) made(body string) bool {
+	body = body[:min(len(body), maxBody)]
 	if v.hex {
-		for i := range min(len(body), maxSecret) {
+		for i := range len(body) {
 			if !isHex(body[i]) || body[i]-'A' < 26 {
 				return false
 			}
@@ -66,7 +70,7 @@ func (v *vendor) made(body string) bool {
 		return true
 	}
 	if v.capitals {
-		for i := range min(len(body), maxSecret) {
+		for i := range len(body) {
 			if body[i]-'a' < 26 {
 				return false
 			}

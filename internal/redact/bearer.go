@@ -82,16 +82,20 @@ func (in *input) isAuthorization(at int) bool {
 
 // isWordToken reports whether a token is the word of a sentence.
 func isWordToken(s string) bool {
+	if len(s) >= 16 {
+		return false
+	}
 	for i := range len(s) {
 		if s[i]-'a' >= 26 && (i != 0 || s[i]-'A' >= 26) {
 			return false
 		}
 	}
-	return len(s) < 16
+	return true
 }
 
 // isBearerToken reports whether what follows Bearer is a token.
 func isBearerToken(s string) bool {
+	s = s[:min(len(s), maxJudged)]
 	if len(s) < minToken || isWordToken(s) {
 		return false
 	}

@@ -81,7 +81,7 @@ func (c *captions) caption(r *Redactor, name string) caption {
 // clean remembers that nothing is found in a name.
 func (c *captions) clean(name string) {
 	if e := c.place(name); e.is(name) {
-		e.says.clean = true
+		e.clean = true
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 type vocabulary struct {
 	// words are whole words of ASCII letters, in lower case.
 	words map[string]bool
+	// lengths has a bit for the length of each word by its first letter: most texts'
+	// words are none after one look.
+	lengths [256]uint32
 	// parts are words of other scripts, which are found inside longer ones.
 	parts []string
 }
@@ -20,6 +23,7 @@ func newVocabulary(words string) *vocabulary {
 	for word := range strings.FieldsSeq(words) {
 		if word[0] < utf8.RuneSelf {
 			v.words[word] = true
+			v.lengths[word[0]] |= 1 << min(len(word), 31)
 		} else {
 			v.parts = append(v.parts, word)
 		}
@@ -27,11 +31,15 @@ func newVocabulary(words string) *vocabulary {
 	return v
 }
 
-func (v *vocabulary) has(word []byte) bool {
-	if v.words[string(word)] {
+// has looks a word up, in lower case; wide says that not all of it is ASCII.
+func (v *vocabulary) has(word []byte, wide bool) bool {
+	if len(word) == 0 {
+		return false
+	}
+	if v.lengths[word[0]]&(1<<min(len(word), 31)) != 0 && v.words[string(word)] {
 		return true
 	}
-	if len(word) == 0 || len(v.parts) == 0 {
+	if !wide {
 		return false
 	}
 	for _, part := range v.parts {
@@ -71,7 +79,7 @@ func leadsUp(text string, at int, v *vocabulary) (found, open bool) {
 	for words := 0; words < contextWords; {
 		end := at
 		for end > floor { // what is no word
-			r, size := utf8.DecodeLastRuneInString(text[floor:end])
+			r, size := lastRune(text, floor, end)
 			if isWord(r) {
 				break
 			}
@@ -83,23 +91,29 @@ func leadsUp(text string, at int, v *vocabulary) (found, open bool) {
 		if end == floor {
 			return false, floor == 0
 		}
+		if isASCIIDigit(text[end-1]) { // a number, which is in no vocabulary
+			at = end - 1
+			for at > floor && isASCIIDigit(text[at-1]) {
+				at--
+			}
+			continue
+		}
 		start := wordStart(text, floor, end)
-		word := buf[:0]
+		word, wide := buf[:0], false
 		for _, r := range text[start:end] {
+			wide = wide || r >= utf8.RuneSelf
 			word = utf8.AppendRune(word, unicode.ToLower(r))
 			if len(word) >= contextBytes {
 				break
 			}
 		}
 		switch {
-		case v.has(word):
+		case v.has(word, wide):
 			return true, false
-		case !fillers.has(word) && word[0]-'0' >= 10:
-			return v.has(wholeWord(buf[len(word):len(word)], text, floor, start, end)), false
+		case !fillers.has(word, wide):
+			return v.has(wholeWord(buf[len(word):len(word)], text, floor, start, end), wide), false
 		}
-		if word[0]-'0' >= 10 {
-			words++
-		}
+		words++
 		at = start
 	}
 	return false, false
@@ -127,7 +141,7 @@ func wordStart(text string, floor, end int) int {
 	start := end
 	var next rune
 	for start > floor {
-		r, size := utf8.DecodeLastRuneInString(text[floor:start])
+		r, size := lastRune(text, floor, start)
 		if !isWord(r) || next != 0 && (unicode.IsUpper(next) && unicode.IsLower(r) || unicode.IsDigit(next) != unicode.IsDigit(r)) {
 			break
 		}
@@ -135,4 +149,12 @@ func wordStart(text string, floor, end int) int {
 		next = r
 	}
 	return start
+}
+
+// lastRune returns the last character of text[from:to], which is not empty.
+func lastRune(text string, from, to int) (rune, int) {
+	if c := text[to-1]; c < utf8.RuneSelf {
+		return rune(c), 1
+	}
+	return utf8.DecodeLastRuneInString(text[from:to])
 }

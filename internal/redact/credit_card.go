@@ -8,6 +8,9 @@ package redact
 // longer number or of a list of numbers.
 var creditCard = detector{name: "credit_card", label: "CREDIT_CARD", number: matchCard, normal: appendDigits}
 
+// isNoNetwork tells the digits with which no card begins.
+var isNoNetwork = newByteSet("017")
+
 // cardGroups are the groups in which cards are printed.
 var cardGroups = [][]int{
 	{4, 4, 4, 4, 3}, {4, 4, 4, 4, 2}, {4, 4, 4, 4, 1}, {4, 4, 4, 4}, {4, 6, 5}, {4, 6, 4}, {4, 4, 4, 1}, {4, 3, 3, 3}, {4, 5, 6}, {4, 4, 5}, {6, 13}, {8, 8},
@@ -25,7 +28,7 @@ var cardWords = newVocabulary("card cards creditcard debitcard cardnumber ccnumb
 
 func matchCard(in *input, n *number, g, floor int) (start, end int) {
 	start = n.groups[g].start
-	if start < floor || !cardBoundary(in.text, n, g) {
+	if start < floor || isNoNetwork[in.text[start]] || !cardBoundary(in.text, n, g) {
 		return 0, 0
 	}
 	if size := n.size(g); size >= minNamedCard && size <= maxCard {
@@ -98,8 +101,9 @@ func endsNumber(text string, n *number, last int) bool {
 
 // evenly reports whether the separators of k groups from g on are of one kind.
 func (n *number) evenly(text string, g, k int) bool {
+	first := n.between(text, g+1)
 	for m := g + 2; m < g+k; m++ {
-		if !sameKind(n.between(text, g+1), n.between(text, m)) {
+		if sep := n.between(text, m); sep != first && !sameKind(first, sep) {
 			return false
 		}
 	}

@@ -62,12 +62,19 @@ type input struct {
 	runs      [8]run
 	nextRun   int
 	connected connection
+	// thin is where the user's name begins behind the last thin: of a data source, as
+	// far as it was sought.
+	thin, thinSought int
+	// bare is the last value without quotes.
+	bare struct{ from, to int }
 }
 
 // reset makes it the input for another text.
 func (in *input) reset(text string) {
 	in.text = text
 	in.connected.at = 0
+	in.thin, in.thinSought = 0, 0
+	in.bare.from, in.bare.to = 0, 0
 	if in.nextRun > 0 {
 		in.runs, in.nextRun = [8]run{}, 0
 	}

@@ -41,7 +41,7 @@ func matchEmail(in *input, floor, i int) (start, end int) {
 func localStart(text string, floor, at int) int {
 	start, latin := at, false
 	for i := at; i > floor; {
-		r, n := utf8.DecodeLastRuneInString(text[floor:i])
+		r, n := lastRune(text, floor, i)
 		if i == at {
 			latin = isLatin(r)
 		}

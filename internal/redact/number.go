@@ -171,6 +171,9 @@ func isDashes(sep string) bool {
 // sameKind reports whether two separators are of one kind, blanks around left
 // aside.
 func sameKind(a, b string) bool {
+	if a == b {
+		return true
+	}
 	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
 	return a == b || isSpaces(a) && isSpaces(b) || isDashes(a) && isDashes(b) && a != "" && b != ""
 }

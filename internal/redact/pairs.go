@@ -114,7 +114,7 @@ func (p *pairState) ahead(t *Tenant, s string, value int) bool {
 	if s[value] != '"' {
 		return false
 	}
-	at, _ := stringEnd(s[:min(len(s), value+maxSecret)], value+1)
+	at, _ := stringEnd(s, value+1)
 	if at < 0 {
 		return false
 	}

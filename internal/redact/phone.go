@@ -49,12 +49,19 @@ var calls = []string{"call me", "call us", "call him", "call her", "call back", 
 
 // isCalled reports whether a text ends in call me at and the like.
 func isCalled(text string) bool {
+	const gap = len(" back on: ")
+	near := text[max(0, len(text)-gap-1):]
+	for near != "" && !isASCIILetter(near[len(near)-1]) {
+		near = near[:len(near)-1]
+	}
+	if near == "" {
+		return false
+	}
 	var buf [32]byte
 	tail := buf[:0]
 	for _, c := range bytesOf(text[max(0, len(text)-len(buf)):]) {
 		tail = append(tail, foldLetter(c))
 	}
-	const gap = len(" back on: ")
 	for _, words := range calls {
 		if n := strings.LastIndex(stringOf(tail), words); n >= 0 && len(tail)-n-len(words) <= gap {
 			return true

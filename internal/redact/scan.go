@@ -86,7 +86,7 @@ func (w *work) nothing() { w.matches, w.named, w.ruled = w.matches[:0], false, f
 // are looked for and one is met it reports false, and nothing was found.
 func (t *Tenant) detect(w *work, in *input, i int, spellings bool) bool {
 	floor, text, triggers := 0, in.text, &t.r.triggers
-	if in.under.kind != noSecret && (!spellings || !t.spelledOtherwise(text[:min(len(text), maxSecret)])) &&
+	if in.under.kind != noSecret && (!spellings || !t.spelledOtherwise(text)) &&
 		t.wholeSecret(w, in) {
 		return true
 	}

@@ -50,7 +50,7 @@ func matchSecretValue(in *input, floor, i int) (start, end int) {
 	if kind == noSecret {
 		return 0, 0
 	}
-	start, end = valueAt(text, floor, from, kind)
+	start, end = in.valueAt(floor, from, kind)
 	if text[i] == '>' && end > 0 && !strings.HasPrefix(text[end:], "</") && !strings.HasPrefix(text[end:], "]]>") && !isCut(text, end) {
 		return 0, 0 // no element
 	}
@@ -162,7 +162,8 @@ func kindOfNeighbour(text string, floor, at int) secretKind {
 }
 
 // valueAt returns the value that begins at an index, if it is a secret of a kind.
-func valueAt(text string, floor, from int, kind secretKind) (start, end int) {
+func (in *input) valueAt(floor, from int, kind secretKind) (start, end int) {
+	text := in.text
 	start = from
 	for start < len(text) && start < from+3 && (text[start] == ' ' || text[start] == '\t') {
 		start++
@@ -177,12 +178,12 @@ func valueAt(text string, floor, from int, kind secretKind) (start, end int) {
 		start++
 		end = quotedEnd(text, start, quote)
 	} else {
-		end = bareEnd(text, start)
+		end = in.bareEnd(start)
 	}
 	if typ := text[start:end]; !quoted && isTypeName(typ) { // a declaration in code: its value follows the type
 		for k := end; k < len(text) && k < end+3; k++ {
 			if text[k] == '=' {
-				return valueAt(text, floor, k+1, kind)
+				return in.valueAt(floor, k+1, kind)
 			}
 		}
 	}
@@ -193,7 +194,8 @@ func valueAt(text string, floor, from int, kind secretKind) (start, end int) {
 	if !quoted && (after == '(' || after == '[') {
 		return 0, 0
 	}
-	if n := asciiEnd(text, start, end); !quoted && n < end && isSecret(text[start:n], kind) { // no space before another script
+	judged := min(end, start+maxJudged)
+	if n := asciiEnd(text, start, judged); !quoted && n < judged && isSecret(text[start:n], kind) { // no space before another script
 		return start, n
 	}
 	if isSecret(text[start:end], kind) {
@@ -201,7 +203,7 @@ func valueAt(text string, floor, from int, kind secretKind) (start, end int) {
 	}
 	for _, or := range []string{" || ", " ?? ", " or "} { // process.env.KEY || "…"
 		if at := end + len(or); !quoted && strings.HasPrefix(text[end:], or) && (byteAt(text, at) == '"' || byteAt(text, at) == '\'') {
-			return valueAt(text, floor, at, kind)
+			return in.valueAt(floor, at, kind)
 		}
 	}
 	return 0, 0
@@ -238,11 +240,20 @@ func skipBlockMark(text string, i int) int {
 	return at
 }
 
+// bareEnd returns where a value without quotes ends. Where one begins inside of the
+// last that was asked for it ends where that does.
+func (in *input) bareEnd(i int) int {
+	if b := &in.bare; i <= b.from || i >= b.to {
+		b.from, b.to = i, bareEnd(in.text, i)
+	}
+	return in.bare.to
+}
+
 // bareEnd returns where a value without quotes ends: at a blank or a quote, or at a
 // mark that what follows shows to be none of its own.
 func bareEnd(text string, i int) int {
 	start := i
-	for ; i < len(text) && text[i] > ' ' && i-start <= maxSecret; i++ {
+	for ; i < len(text) && text[i] > ' '; i++ {
 		next := byteAt(text, i+1)
 		switch text[i] {
 		case '"', '\'', '`', '<', '|', '\\':
@@ -288,15 +299,15 @@ func isTypeName(s string) bool {
 	return false
 }
 
-// maxSecret is the longest value that is judged.
-const maxSecret = 512
-
-// isSecret reports whether what stands under a secret's name is one.
+// isSecret reports whether what stands under a secret's name is one. A long value is
+// judged by its beginning, and must hold no space.
 func isSecret(s string, kind secretKind) bool {
-	if len(s) < 6 || len(s) > maxSecret || isReference(s) || isPlace(s) {
-		return false
-	}
-	if strings.IndexByte(s, ' ') >= 0 {
+	judged := s[:min(len(s), maxJudged)]
+	return isMadeUp(judged, kind) && strings.IndexByte(s[len(judged):], ' ') < 0
+}
+
+func isMadeUp(s string, kind secretKind) bool {
+	if len(s) < 6 || strings.IndexByte(s, ' ') >= 0 || isReference(s) || isPlace(s) {
 		return false
 	}
 	t := traitsOf(s)

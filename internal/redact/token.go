@@ -77,6 +77,9 @@ func isCut(text string, end int) bool {
 	return rest == "" || strings.HasPrefix(rest, "...") || strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "[truncated") || strings.HasPrefix(rest, "<truncated")
 }
 
+// maxJudged is how much of a value is looked at to tell whether it is made up.
+const maxJudged = 256
+
 // traits are what tells a made-up text from words.
 type traits struct {
 	lower, upper, digits, symbols, wide int
@@ -89,35 +92,29 @@ type traits struct {
 
 func traitsOf(s string) traits {
 	var t traits
-	s = s[:min(len(s), maxSecret)]
+	s = s[:min(len(s), maxJudged)]
 	var counts [256]uint16
+	var classes [5]int
+	var steps [5][5]int // from a byte's class to the next one's
+	before := wideByte
 	for i := range len(s) {
-		c := s[i]
-		counts[c]++
-		switch {
-		case c-'a' < 26:
-			t.lower++
-		case c-'A' < 26:
-			t.upper++
-			if i > 0 && s[i-1]-'a' < 26 {
-				t.humps++
-			}
-		case isASCIIDigit(c):
-			t.digits++
-		case c < 0x80:
-			t.symbols++
-		default:
-			t.wide++
-		}
-		if i > 0 && (isASCIIDigit(c) && isASCIILetter(s[i-1]) || isASCIILetter(c) && isASCIIDigit(s[i-1])) {
-			t.turns++
-		}
+		class := classOf[s[i]]
+		counts[s[i]]++
+		classes[class]++
+		steps[before][class]++
+		before = class
 	}
-	for _, n := range &counts {
-		if n > 0 {
-			p := float64(n) / float64(len(s))
-			t.entropy -= p * math.Log2(p)
-		}
+	t.lower, t.upper, t.digits, t.symbols, t.wide = classes[lowerByte], classes[upperByte], classes[digitOf10], classes[symbolByte], classes[wideByte]
+	t.turns = steps[lowerByte][digitOf10] + steps[upperByte][digitOf10] + steps[digitOf10][lowerByte] + steps[digitOf10][upperByte]
+	t.humps = steps[lowerByte][upperByte]
+	sum := 0.0
+	for i := range len(s) {
+		sum += countLogs[counts[s[i]]]
+		counts[s[i]] = 0
+	}
+	if s != "" {
+		const rounding = 1e-9 // a whole number stays not above itself
+		t.entropy = math.Log2(float64(len(s))) - sum/float64(len(s)) - rounding
 	}
 	return t
 }
@@ -127,6 +124,41 @@ func traitsOf(s string) traits {
 func (t *traits) mixed(marks bool) bool {
 	return t.digits > 0 && t.lower > 0 && t.upper > 0 && (marks || t.turns >= 2 && (t.humps >= 2 || t.symbols > 0)) && t.entropy >= 3.2
 }
+
+// The classes of bytes that traits count.
+const (
+	lowerByte uint8 = iota
+	upperByte
+	digitOf10
+	symbolByte
+	wideByte
+)
+
+var classOf = func() (table [256]uint8) {
+	for c := range table {
+		switch {
+		case byte(c)-'a' < 26:
+			table[c] = lowerByte
+		case byte(c)-'A' < 26:
+			table[c] = upperByte
+		case isASCIIDigit(byte(c)):
+			table[c] = digitOf10
+		case c < 0x80:
+			table[c] = symbolByte
+		default:
+			table[c] = wideByte
+		}
+	}
+	return table
+}()
+
+// countLogs is n·log2(n).
+var countLogs = func() (table [maxJudged + 1]float64) {
+	for n := 2; n < len(table); n++ {
+		table[n] = float64(n) * math.Log2(float64(n))
+	}
+	return table
+}()
 
 // random reports whether a text of letters and digits is made up, not written.
 func (t *traits) random() bool {

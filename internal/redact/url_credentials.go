@@ -24,7 +24,7 @@ func matchURLCredentials(in *input, floor, i int) (start, end int) {
 		}
 		return matchUserInfo(text, floor, i+2)
 	case '@':
-		return matchDataSource(text, floor, i)
+		return matchDataSource(in, floor, i)
 	case '=':
 		return matchConnection(in, floor, i)
 	}
@@ -86,7 +86,7 @@ func matchUserInfo(text string, floor, from int) (start, end int) {
 
 // isMadeUpUser reports whether the user's place in a URL holds a token.
 func isMadeUpUser(s string) bool {
-	if len(s) < 20 || len(s) > maxSecret || isReference(s) {
+	if len(s) < 20 || isReference(s) {
 		return false
 	}
 	t := traitsOf(s)
@@ -129,8 +129,12 @@ func isCutAuthority(text string, colon int) bool {
 	return t.digits > 0 || t.symbols > 0 || t.upper > 0
 }
 
+// maxThin is how far before its @ a data source begins.
+const maxThin = 160
+
 // matchDataSource finds the password before @tcp(, @unix( and behind thin:user/.
-func matchDataSource(text string, floor, at int) (start, end int) {
+func matchDataSource(in *input, floor, at int) (start, end int) {
+	text := in.text
 	rest := text[at+1:]
 	start = at
 	if strings.HasPrefix(rest, "tcp(") || strings.HasPrefix(rest, "unix(") || strings.HasPrefix(rest, "tcp6(") {
@@ -143,9 +147,14 @@ func matchDataSource(text string, floor, at int) (start, end int) {
 		return start, at
 	}
 	const thin = "thin:"
-	window := text[max(floor, at-160):at]
-	if n := strings.LastIndex(window, thin); n >= 0 {
-		user := window[n+len(thin):]
+	if low := max(floor, at-maxThin, in.thinSought); low < at {
+		if n := strings.LastIndex(text[low:at], thin); n >= 0 {
+			in.thin = low + n + len(thin)
+		}
+		in.thinSought = at - len(thin) + 1
+	}
+	if in.thin-len(thin) >= max(floor, at-maxThin) && in.thin > 0 {
+		user := text[in.thin:at]
 		if slash := strings.IndexByte(user, '/'); slash > 0 && !strings.ContainsAny(user, " \t\n\"'") && !isReference(user[slash+1:]) && slash+1 < len(user) {
 			return at - len(user) + slash + 1, at
 		}
@@ -284,7 +293,7 @@ func namesConnection(text string, from, i int) bool {
 		for _, c := range bytesOf(text[begin:stop]) {
 			word = append(word, c|0x20)
 		}
-		if before := byteAt(text, begin-1); before != '-' && before != '_' && connectionNames.has(word) {
+		if before := byteAt(text, begin-1); before != '-' && before != '_' && connectionNames.has(word, false) {
 			if string(word) != "id" && string(word) != "source" || before == ' ' && isASCIILetter(byteAt(text, begin-2)) {
 				return true // User Id, Data Source
 			}
@@ -353,7 +362,7 @@ func matchAttached(text string, floor, i int) (start, end int) {
 // isReference reports whether a value says where a secret is, or that there was
 // one, and is none: ${VAR}, $1, {{var}}, <password>, %s, ****, our placeholders.
 func isReference(s string) bool {
-	s = strings.Trim(s[:min(len(s), maxSecret)], `"'`)
+	s = strings.Trim(s[:min(len(s), maxJudged)], `"'`)
 	if s == "" {
 		return true
 	}
