@@ -378,7 +378,7 @@ func TestWorkIsLinearInHostileText(t *testing.T) {
 		"ibans": "DE89 3704 ", "ends": "-----END PRIVATE KEY", "begins": "-----BEGIN ", "elements": "<password>", "pairs": `{"name":"password","value":"a"}`,
 		"values": `{"value":"a",`, "lists": `["password",`, "named numbers": "phone 1234567 ", "versions": "version 1.2.3.4 ", "ats": "thin:a/@", "digits": "٤", "hooks": "discord.com/api/webhooks/",
 		"quotes": `["`, "escapes": `"\u0040`, "spellings": "&amp;amp;", "percent": "%25", "secrets": `{"password":[`, "domain": "a@b.c.", "slashes": `"\\`,
-		"calls": `("token", `, "said": "key is ", "set": "A_K ", "items": "\n- a", "encoded user infos": "://a:%40", "form ends": "END+", "attributes": `<a key="token">`,
+		"calls": `("token", `, "said": "key is ", "set": "A_K ", "items": "\n- a", "words": strings.Repeat("key", 30), "encoded user infos": "://a:%40", "form ends": "END+", "attributes": `<a key="token">`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			small, large := cost(t, tenant, strings.Repeat(part, 1<<7), 16), cost(t, tenant, strings.Repeat(part, 1<<11), 1)

@@ -72,10 +72,15 @@ func listKind(text string, i int) secretKind {
 	return noSecret
 }
 
+// maxWordEnd is how many letters of those words may follow the byte that they are
+// seen at: edentials.
+const maxWordEnd = 9
+
 // isKind is the kind of API key is …, seen at a byte of key, token, secret,
 // credential or passphrase.
 func isKind(text string, floor, i int) (secretKind, int) {
-	for i++; i < len(text) && text[i]-'a' < 26; {
+	most := i + 1 + maxWordEnd
+	for i++; i < min(len(text), most) && text[i]-'a' < 26; {
 		i++
 	}
 	if i++; byteAt(text, i-1) != ' ' || byteAt(text, i) != 'i' || byteAt(text, i+1) != 's' {
