@@ -201,8 +201,9 @@ func TestLateSpansOfAnErasedRunAreErased(t *testing.T) {
 
 	// A span under another unit is known once the sweep has found its run.
 	other := told("run-1", 9)
+	other.Links = []agent.Link{{Trace: other.Trace, Span: agent.SpanID{7: 1}}}
+	other.Trace = agent.TraceID{9}
 	other.RunID, other.Unit = "", other.Trace.String()
-	other.Parent = agent.SpanID{7: 1}
 	b.insert(other)
 	require.NotEmpty(t, b.holding(canary))
 	b.sweep()
@@ -266,4 +267,77 @@ func TestAnErasureIsNotDoneBeforeTheQueuesHaveForgotten(t *testing.T) {
 	require.Equal(t, agent.ErasureErased, b.erasureOf(id).Event)
 	forgotten = true
 	b.settle(id)
+}
+
+// addLog stores a message that came as a log record: it names a trace and a span,
+// and no run.
+func (b *bench) addLog(st *agent.Step, text string) {
+	b.t.Helper()
+	batch, body := b.NewBatch(), bodyOf(text, st)
+	batch.AddLog(agent.LogContent{
+		Tenant: tenant, Unit: st.Trace.String(), Trace: st.Trace, Span: st.Span, Message: body.Ref, Start: st.Start, Expires: st.Expires,
+	}, body, agent.MessageFacts{Ref: body.Ref, Role: agent.RoleUser})
+	require.NoError(b.t, b.Insert(b.t.Context(), batch))
+}
+
+func TestContentThatCameAsLogRecordsGoesWithItsRun(t *testing.T) {
+	for name, full := range map[string]bool{"the skeleton stays": false, "full": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, enginetest.Start(t))
+			one, two := span("run-1", 1, nil), span("run-2", 1, nil)
+			b.insert(one, two)
+			b.addLog(one, "logged: "+canary)
+			b.addLog(two, "logged for another run")
+			b.sweep()
+			id := b.request(agent.Selector{Scope: agent.ScopeTarget, Subject: "account/run-1"}, full)
+			b.tick()
+			require.Equal(t, agent.ErasureErased, b.erasureOf(id).Event)
+			require.Empty(t, b.holding(canary))
+			require.Equal(t, 1, b.count("messages", "body = 'logged for another run'"))
+			certified := map[string]int64{}
+			for _, r := range b.erasureOf(id).Removed {
+				certified[r.Table] += r.Rows
+			}
+			require.Equal(t, int64(1), certified["log_content"])
+			require.Equal(t, int64(2), certified["messages"])
+			require.Equal(t, int64(1), b.erasureOf(id).Runs)
+
+			b.addLog(one, "late: "+canary)
+			require.Empty(t, b.holding(canary))
+			b.unaware(func() { b.addLog(one, "late: "+canary) })
+			b.tick()
+			require.Empty(t, b.holding(canary))
+		})
+	}
+}
+
+func TestLogRecordsOfATraceThatAnErasedRunHadNotYetAreErased(t *testing.T) {
+	b := newBench(t, enginetest.Start(t))
+	b.insert(span("run-1", 1, nil), span("run-2", 1, nil))
+	b.sweep()
+	b.request(agent.Selector{Scope: agent.ScopeRun, Subject: "run-1"}, false)
+	b.tick()
+	late := span("run-1", 2, func(s *agent.Step) { s.Trace = agent.TraceID{9} })
+	b.insert(late)
+	b.addLog(late, "late: "+canary)
+	b.addLog(span("run-2", 1, nil), "logged for another run")
+	b.sweep()
+	b.tick()
+	require.Empty(t, b.holding(canary))
+	require.Equal(t, 1, b.count("messages", "body = 'logged for another run'"))
+}
+
+func TestOtherRunsInATraceOfAnErasedRunStay(t *testing.T) {
+	// Run-2 has no id of its own: its unit is the trace that run-1 stands in too.
+	other := span("run-2", 9, func(s *agent.Step) { s.RunID = "" })
+	other.Unit = other.Trace.String()
+	inTrace := func(s *agent.Step) { s.Trace = other.Trace }
+	b := newBench(t, enginetest.Start(t))
+	b.insert(span("run-1", 1, inTrace), other, span("run-3", 2, inTrace))
+	b.sweep()
+	b.request(agent.Selector{Scope: agent.ScopeRun, Subject: "run-1"}, false)
+	b.tick()
+	require.Zero(t, b.count("messages", "unit = 'run-1'"))
+	require.Equal(t, 1, b.count("messages", "unit = '"+other.Trace.String()+"'"))
+	require.Equal(t, 1, b.count("messages", "unit = 'run-3'"))
 }

@@ -198,7 +198,7 @@ func TestAnErasureWaitsForTheHold(t *testing.T) {
 	require.Equal(t, 1, b.tick().Waiting)
 	e := b.erasureOf(id)
 	require.Equal(t, agent.ErasureResolved, e.Event)
-	require.Equal(t, int64(1), e.Waiting)
+	require.Equal(t, int64(2), e.Waiting, "the unit of its span, and that of its trace")
 	require.Empty(t, e.Subject, "whom it was about is forgotten")
 	require.Equal(t, before, b.answers("run-1"))
 	require.Zero(t, b.count("messages", "unit = 'run-2'"), "what no hold keeps is erased")
@@ -249,7 +249,7 @@ func TestNothingIsErasedWhileAHoldCannotBeLookedUp(t *testing.T) {
 	b.engine.Exec("RENAME TABLE attempts_away TO attempts")
 	b.tick()
 	require.Equal(t, agent.HoldCopied, b.hold(h.ID).Event)
-	require.Equal(t, int64(1), b.erasureOf(id).Waiting)
+	require.Equal(t, int64(2), b.erasureOf(id).Waiting)
 	b.release(h.ID)
 	b.tick()
 	b.tick()
@@ -289,4 +289,19 @@ func TestLateSpansOfAHeldRunAreKeptWhileItsErasureWaits(t *testing.T) {
 	require.Equal(t, agent.ErasureErased, b.erasureOf(id).Event)
 	require.Zero(t, b.count("messages", "1"))
 	require.Zero(t, b.count("steps", "NOT erased"))
+}
+
+func TestContentThatCameAsLogRecordsIsHeldWithItsRun(t *testing.T) {
+	b := newBench(t, enginetest.Start(t))
+	st := span("run-1", 1, nil)
+	b.insert(st)
+	b.addLog(st, "logged at once")
+	b.sweep()
+	b.place(agent.Selector{Scope: agent.ScopeTarget, Subject: "account/run-1"})
+	b.tick()
+	b.addLog(st, "logged late")
+	b.tick()
+	b.expire()
+	require.Equal(t, 2, b.count("messages", "startsWith(body, 'logged')"))
+	require.Equal(t, 2, b.count("log_content", "1"))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -133,16 +134,53 @@ func (k *Keeper) find(ctx context.Context, tenant string, sel agent.Selector, si
 
 func unitsOf(g agent.Group, matches func(*agent.Run) bool) []agent.UnitOfRun {
 	g.Input.Quiet = true
+	runs := agent.Runs(g.Input)
 	var out []agent.UnitOfRun
-	for _, run := range agent.Runs(g.Input) {
+	for _, run := range runs {
 		if !matches(run) {
 			continue
 		}
 		for _, u := range run.Units {
 			out = append(out, agent.UnitOfRun{Unit: u, Run: run.ID})
 		}
+		for _, u := range loggedUnits(g, run, runs) {
+			out = append(out, agent.UnitOfRun{Unit: u, Run: run.ID})
+		}
 	}
 	return out
+}
+
+// loggedUnits are the units beside the run's own in which content of its spans
+// may have come as log records: these name a trace and a span, and no run. They
+// are those where some has come, and, for what comes later, those of its traces
+// that no other run has spans in.
+func loggedUnits(g agent.Group, run *agent.Run, runs []*agent.Run) (out []string) {
+	type place struct {
+		trace agent.TraceID
+		span  agent.SpanID
+	}
+	own, found := map[place]bool{}, map[string]bool{}
+	for _, s := range run.Spans {
+		own[place{s.Trace, s.Span}] = true
+		found[s.Trace.String()] = true
+	}
+	for _, u := range run.Units {
+		delete(found, u)
+	}
+	for _, other := range runs {
+		if other == run {
+			continue
+		}
+		for _, s := range other.Spans {
+			delete(found, s.Trace.String()) // what comes in it may be the other's
+		}
+	}
+	for _, l := range g.Input.Logs {
+		if own[place{l.Trace, l.Span}] && !slices.Contains(run.Units, l.Unit) {
+			found[l.Unit] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 // without gives what is not known yet, each once.
