@@ -47,7 +47,7 @@ var arrows = map[string][]string{
 	},
 	"extension/agentstorageextension": {"internal/engine", "internal/store", "schema", "internal/meter"},
 	"extension/agentqueryextension": {
-		"internal/agent", "internal/policy", "internal/policyfile", "internal/store", "query", "query/api", "extension/agentstorageextension",
+		"internal/agent", "internal/detect", "internal/policy", "internal/policyfile", "internal/store", "query", "query/api", "extension/agentstorageextension",
 	},
 	"extension/agentanalyzerextension": {
 		"internal/agent", "internal/custody", "internal/detect", "internal/policy", "internal/policyfile", "internal/store", "internal/sweep",
