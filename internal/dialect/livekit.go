@@ -25,17 +25,28 @@ func liveKit(span ptrace.Span, _ *look, st *canon.Stated) {
 }
 
 // liveKitTool reads what LiveKit says of a tool call in names of its own, which
-// newer versions mark as personal. The text of a failed one stands only there.
+// newer versions mark as personal. The text of a failed one stands only there; of an
+// exception that was not meant for the model there is one constant text, which says
+// nothing of how the call ended.
 func liveKitTool(span ptrace.Span, _ *look, st *canon.Stated) {
 	if st.Op != agent.OpTool {
 		return
 	}
 	at := span.Attributes()
-	failed := false
-	if v, ok := at.Get("lk.function_tool.is_error"); ok {
-		failed = v.Type() == pcommon.ValueTypeBool && v.Bool()
+	failed, output := false, ""
+	for k, v := range at.All() {
+		switch k {
+		case "lk.function_tool.is_error":
+			failed = v.Type() == pcommon.ValueTypeBool && v.Bool()
+		case "lk.pii.function_tool.output", "lk.function_tool.output":
+			output = text(v)
+		}
 	}
-	st.ResultError = st.ResultError || failed
+	if failed && output == "An internal error occurred" {
+		st.Failed = true
+	} else if failed {
+		st.ResultError = true
+	}
 	moveAll(at, func(k string) string {
 		switch name, _ := strings.CutPrefix(strings.TrimPrefix(k, "lk.pii."), "lk."); name {
 		case "function_tool.id":
