@@ -81,9 +81,9 @@ func (t *Tenant) scan(w *work, text string, under caption) []match {
 // nothing forgets what was found.
 func (w *work) nothing() { w.matches, w.named, w.ruled = w.matches[:0], false, false }
 
-// detect runs the detectors in one pass over their trigger bytes, of which the first
-// is given. Where spellings
-// are looked for and one is met it reports false, and nothing was found.
+// detect runs the detectors in one pass over their trigger bytes, of which i is the
+// first. Where spellings are looked for and one is met it reports false, and nothing
+// was found.
 func (t *Tenant) detect(w *work, in *input, i int, spellings bool) bool {
 	floor, text, triggers := 0, in.text, &t.r.triggers
 	if in.under.kind != noSecret && (!spellings || !t.spelledOtherwise(text)) &&
