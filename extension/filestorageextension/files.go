@@ -224,19 +224,24 @@ func (f *files) look(ctx context.Context) (next time.Duration) {
 
 // syncAll writes a folder and the files in it out to the disk, so that a power
 // cut does not bring back what a file was before.
-func syncAll(dir string) error {
+func syncAll(dir string) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	paths := []string{dir}
+	names := []string{"."}
 	for _, e := range entries {
 		if e.Type().IsRegular() {
-			paths = append(paths, filepath.Join(dir, e.Name()))
+			names = append(names, e.Name())
 		}
 	}
-	for _, path := range paths {
-		file, err := os.Open(path)
+	for _, name := range names {
+		file, err := root.Open(name)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
