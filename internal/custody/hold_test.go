@@ -305,3 +305,16 @@ func TestContentThatCameAsLogRecordsIsHeldWithItsRun(t *testing.T) {
 	require.Equal(t, 2, b.count("messages", "startsWith(body, 'logged')"))
 	require.Equal(t, 2, b.count("log_content", "1"))
 }
+
+func TestLogRecordsInATraceOfSeveralRunsGoWithTheRunOfTheirSpan(t *testing.T) {
+	shared, own := agent.TraceID{9}, agent.TraceID{8}
+	one, two, alone := span("run-1", 1, nil), span("run-2", 2, nil), span("run-1", 3, nil)
+	one.Trace, two.Trace, alone.Trace = shared, shared, own
+	g := agent.Group{Input: agent.Input{
+		Steps: []*agent.Step{one, two, alone},
+		Logs:  []agent.LogContent{{Tenant: one.Tenant, Unit: shared.String(), Trace: shared, Span: one.Span}},
+	}}
+	require.ElementsMatch(t, []agent.UnitOfRun{
+		{Unit: "run-1", Run: "run-1"}, {Unit: shared.String(), Run: "run-1"}, {Unit: own.String(), Run: "run-1"}, {Unit: "run-2", Run: "run-2"},
+	}, unitsOf(g, func(*agent.Run) bool { return true }))
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -135,6 +134,7 @@ func (k *Keeper) find(ctx context.Context, tenant string, sel agent.Selector, si
 func unitsOf(g agent.Group, matches func(*agent.Run) bool) []agent.UnitOfRun {
 	g.Input.Quiet = true
 	runs := agent.Runs(g.Input)
+	logged := loggedUnits(g, runs)
 	var out []agent.UnitOfRun
 	for _, run := range runs {
 		if !matches(run) {
@@ -143,44 +143,51 @@ func unitsOf(g agent.Group, matches func(*agent.Run) bool) []agent.UnitOfRun {
 		for _, u := range run.Units {
 			out = append(out, agent.UnitOfRun{Unit: u, Run: run.ID})
 		}
-		for _, u := range loggedUnits(g, run, runs) {
+		for _, u := range logged[run] {
 			out = append(out, agent.UnitOfRun{Unit: u, Run: run.ID})
 		}
 	}
 	return out
 }
 
-// loggedUnits are the units beside the run's own in which content of its spans
-// may have come as log records: these name a trace and a span, and no run. They
-// are those where some has come, and, for what comes later, those of its traces
-// that no other run has spans in.
-func loggedUnits(g agent.Group, run *agent.Run, runs []*agent.Run) (out []string) {
+// loggedUnits gives of each run the units beside its own in which content of its
+// spans may have come as log records: these name a trace and a span, and no run.
+// They are those where some has come, and, for what comes later, those of its
+// traces that no other run has spans in.
+func loggedUnits(g agent.Group, runs []*agent.Run) map[*agent.Run][]string {
 	type place struct {
 		trace agent.TraceID
 		span  agent.SpanID
 	}
-	own, found := map[place]bool{}, map[string]bool{}
-	for _, s := range run.Spans {
-		own[place{s.Trace, s.Span}] = true
-		found[s.Trace.String()] = true
-	}
-	for _, u := range run.Units {
-		delete(found, u)
-	}
-	for _, other := range runs {
-		if other == run {
-			continue
+	at := map[place][]*agent.Run{}
+	alone := map[agent.TraceID]*agent.Run{} // nil: what comes in it may be another's
+	for _, run := range runs {
+		for _, s := range run.Spans {
+			k := place{s.Trace, s.Span}
+			at[k] = append(at[k], run)
+			if other, known := alone[s.Trace]; !known {
+				alone[s.Trace] = run
+			} else if other != run {
+				alone[s.Trace] = nil
+			}
 		}
-		for _, s := range other.Spans {
-			delete(found, s.Trace.String()) // what comes in it may be the other's
+	}
+	found := map[*agent.Run][]string{}
+	for trace, run := range alone {
+		if run != nil {
+			found[run] = append(found[run], trace.String())
 		}
 	}
 	for _, l := range g.Input.Logs {
-		if own[place{l.Trace, l.Span}] && !slices.Contains(run.Units, l.Unit) {
-			found[l.Unit] = true
+		for _, run := range at[place{l.Trace, l.Span}] {
+			found[run] = append(found[run], l.Unit)
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	for run, units := range found {
+		slices.Sort(units)
+		found[run] = slices.DeleteFunc(slices.Compact(units), func(u string) bool { return slices.Contains(run.Units, u) })
+	}
+	return found
 }
 
 // without gives what is not known yet, each once.
