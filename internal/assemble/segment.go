@@ -76,9 +76,10 @@ func (p *packer) forget() {
 func (x *segment) each(p *packer, f func(s *agent.Step)) {
 	p.in, p.texts = x.text, p.texts[:0]
 	p.forget()
+	all := x.kept == nil
 	for i, left := 0, x.left; left > 0; i++ {
 		s := p.step(nil)
-		if x.kept == nil || x.kept[i] {
+		if all || x.kept[i] {
 			f(s)
 			left--
 		}

@@ -251,12 +251,12 @@ func TestAnErasureIsNotDoneBeforeTheQueuesHaveForgotten(t *testing.T) {
 	id := b.request(agent.Selector{Scope: agent.ScopeRun, Subject: "run-1"}, false)
 	b.tick()
 	require.Zero(t, asked, "a request may be on its way into the queue")
-	clear := func() bool {
+	cleared := func() bool {
 		b.tick()
 		b.clearParts()
 		return b.count("system.parts", "database = currentDatabase() AND NOT active AND rows > 0") == 0
 	}
-	require.Eventually(t, clear, 5*time.Minute, 500*time.Millisecond)
+	require.Eventually(t, cleared, 5*time.Minute, 500*time.Millisecond)
 	b.tick()
 	require.Equal(t, 1, asked)
 	require.Equal(t, agent.ErasureErased, b.erasureOf(id).Event)

@@ -182,7 +182,11 @@ func sameKind(a, b string) bool {
 // blanks between: many more groups, in other sizes.
 func (n *number) listed(text string, g, last int) bool {
 	k := last - g + 1
-	if n.n-k <= maxBeside || !(g > 0 && isSpaces(n.between(text, g))) && !(last+1 < n.n && isSpaces(n.between(text, last+1))) {
+	if n.n-k <= maxBeside {
+		return false
+	}
+	before, behind := g > 0 && isSpaces(n.between(text, g)), last+1 < n.n && isSpaces(n.between(text, last+1))
+	if !before && !behind {
 		return false
 	}
 	for m := range n.n { // the same form again and again is none

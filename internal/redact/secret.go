@@ -75,7 +75,7 @@ func kindBefore(text string, floor, i int) (secretKind, int) {
 		name = strings.TrimLeft(name, "-")
 	}
 	kind := kindOf(name)
-	if kind == noSecret && (name == "string" || name == "str") { // const key string = "…"
+	if kind == noSecret && (name == "string" || name == "str") { // a type behind the name, as Go writes it
 		kind = kindOf(wordBefore(text, floor, at))
 	}
 	if kind == noSecret && isLastOfTwo(name) && byteAt(text, at-1) == ' ' { // API key:
