@@ -11,7 +11,8 @@ import (
 )
 
 // NewFactory makes the factory of the extension: type and options are those of
-// upstream.
+// upstream. Only the default of cleanup_on_start differs: what a kill left of a
+// file that was being written anew holds live entries.
 func NewFactory() extension.Factory {
 	upstream := filestorage.NewFactory()
 	create := func(ctx context.Context, set extension.Settings, cfg component.Config) (extension.Extension, error) {
@@ -25,5 +26,10 @@ func NewFactory() extension.Factory {
 		}
 		return newFiles(set, inner, cfg.(*filestorage.Config)) //nolint:forcetypeassert // upstream has read it as one
 	}
-	return extension.NewFactory(upstream.Type(), upstream.CreateDefaultConfig, create, upstream.Stability())
+	defaults := func() component.Config {
+		cfg := upstream.CreateDefaultConfig()
+		cfg.(*filestorage.Config).Compaction.CleanupOnStart = true //nolint:forcetypeassert // upstream makes it as one
+		return cfg
+	}
+	return extension.NewFactory(upstream.Type(), defaults, create, upstream.Stability())
 }

@@ -232,3 +232,11 @@ func TestAFileThatCannotBeWrittenAnewIsTriedAgain(t *testing.T) {
 	eventually(t, gone)
 	require.False(t, b.onDisk(canary))
 }
+
+func TestWhatAKillLeftOfARewriteIsRemovedAtTheNextStart(t *testing.T) {
+	dir := t.TempDir()
+	left := filepath.Join(dir, filestorage.TempDbPrefix+"123")
+	require.NoError(t, os.WriteFile(left, []byte(canary), 0o600))
+	open(t, dir, nil)
+	require.NoFileExists(t, left)
+}

@@ -33,7 +33,9 @@ func genkit(span ptrace.Span, _ *look, st *canon.Stated) {
 		case "genkit:output":
 			out = text(v)
 		case "genkit:metadata:interrupt":
-			st.Deferred, st.NoException = true, true
+			if v.Type() != pcommon.ValueTypeBool || v.Bool() {
+				st.Deferred, st.NoException = true, true
+			}
 		case "genkit:state":
 			st.Failed = text(v) == "error"
 		}
