@@ -14,7 +14,7 @@ var hostileParts = map[string]string{
 	"begins": "-----BEGIN ", "private keys": "-----BEGIN RSA PRIVATE KEY-----\n", "ends": "-----END PRIVATE KEY",
 	"objects": `{"`, "levels": `{"a":`, "arrays": "[", "quotes": `"`, "listed": `{"password":[`, "strings in JSON": `{"a":"{\"b\":\"{\\\"c\\\":1}\"}"},`,
 	"units": `\u`, "escapes": `\u0040`, "entities": "&#", "ampersands": "&amp;", "percents": "%40", "percents of percents": "%25", "no width": "\u200b",
-	"vendors": "sk-", "bearers": "bearer=", "tokens": "_eyJ", "passwords": "password=", "named": "token=a1", "connections": "host= pwd=****;", "URLs": "a://b:c",
+	"vendors": "sk-", "bearers": "bearer=", "tokens": "_eyJ", "passwords": "password=", "named": "token=a1", "keys": "AccountKey=", "words for secrets": "secret", "words for tokens": "token", "words for passphrases": "ph", "said": "key is ", "connections": "host= pwd=****;", "URLs": "a://b:c",
 	"tables": "name,password\na,b1c2d3\n", "placeholders": "[EMAIL:0123456789abcdef0123]",
 }
 

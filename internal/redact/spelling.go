@@ -71,7 +71,7 @@ const maxUserInfo = 256
 // byte of, 0 where it is none.
 func userInfoEnd(text string, i int) int {
 	start := i
-	for start > 0 && i-start < maxUserInfo && !endsUserInfo(text[start-1]) {
+	for start > 0 && i-start < maxUserInfo && userInfoBytes[text[start-1]] {
 		start--
 	}
 	if !strings.HasSuffix(text[:start], "://") {
@@ -81,14 +81,15 @@ func userInfoEnd(text string, i int) int {
 		switch {
 		case text[end] == '@':
 			return end
-		case endsUserInfo(text[end]):
+		case !userInfoBytes[text[end]]:
 			return 0
 		}
 	}
 	return 0
 }
 
-func endsUserInfo(c byte) bool { return c <= ' ' || strings.IndexByte("/?#@\"'<>`\\", c) >= 0 }
+// userInfoBytes are those that a user and password are made of.
+var userInfoBytes = newAlphabetWithout("/?#@\"'<>`\\")
 
 // origin returns where v.text[i] stood.
 func (v *view) origin(i int) int {
