@@ -55,7 +55,10 @@ func TestNothingFromASpanReachesTheTerminalRaw(t *testing.T) {
 	h.Steps[0].Tool, h.Steps[0].Target, h.Steps[0].StepID, h.Steps[0].Declared, h.Steps[0].LaneName = evil, evil, evil, true, evil
 	a := &h.Steps[0].Attempts[0]
 	a.Error, a.ErrorType, a.Key = evil, evil, evil
-	h.Findings = append(h.Findings, api.Finding{Kind: evil, Message: evil, ID: evil, RunID: evil})
+	// What only another server than ours says where ours has words of its own.
+	h.Run.Status, h.Run.Outcome = api.RunStatus(evil), api.RunOutcome(evil)
+	h.Steps[0].Kind, a.Outcome, a.Gate = api.StepKind(evil), api.AttemptOutcome(evil), api.AttemptGate(evil)
+	h.Findings = append(h.Findings, api.Finding{Kind: evil, Message: evil, ID: evil, RunID: evil, Severity: api.FindingSeverity(evil), Status: api.FindingStatus(evil)})
 	runs := api.RunList{Runs: []api.Run{h.Run}, NextCursor: evil}
 	runs.Runs[0].Findings = map[string]int64{evil: 1}
 	for _, colours := range []Colours{false, true} {
@@ -64,7 +67,7 @@ func TestNothingFromASpanReachesTheTerminalRaw(t *testing.T) {
 		require.NoError(t, WriteRuns(&out, colours, runs))
 		require.NoError(t, WriteFindings(&out, colours, api.FindingList{Findings: h.Findings, NextCursor: evil}))
 		require.NoError(t, WriteUnknowns(&out, colours, api.UnknownList{NextCursor: evil, Unknowns: []api.Unknown{{
-			ID: evil, RunID: evil, Tool: evil, Target: evil, Key: evil,
+			ID: evil, RunID: evil, Tool: evil, Target: evil, Key: evil, Status: api.UnknownStatus(evil),
 			Next:    &api.UnknownNext{Action: api.UnknownNextActionReconcile, ReconcileWith: []string{evil}},
 			Settled: &api.Settled{By: api.SettledByResolution, Actor: evil, Note: evil},
 		}}}))
@@ -93,6 +96,31 @@ func TestTheClientEscapesIdsAndReadsProblemDocuments(t *testing.T) {
 	require.ErrorIs(t, err, ErrNotFound)
 	require.ErrorContains(t, err, `no run "a/b?" is known`)
 	require.Equal(t, "/api/v1/runs/a%2Fb%3F%20%23%C3%BC/history?content=none", asked)
+}
+
+func TestAnAnswerThatIsNoJSONOrTooLongIsRefused(t *testing.T) {
+	body, status := "", http.StatusOK
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	defer srv.Close()
+	c, err := NewClient(srv.URL)
+	require.NoError(t, err)
+	c.most = 64
+	for body = range map[string]bool{"": true, "\x1b]0;owned\x07": true, "{}\x1b[2J": true, `{"runs":[`: true} {
+		_, err = c.Raw(t.Context(), nil, "runs")
+		require.ErrorContains(t, err, "is no JSON", "%q", body)
+	}
+	body = `{"runs":[]}` + strings.Repeat(" ", 53) // the first 64 bytes are JSON
+	_, err = c.Raw(t.Context(), nil, "runs")
+	require.NoError(t, err)
+	body += "  "
+	_, err = c.Raw(t.Context(), nil, "runs")
+	require.ErrorContains(t, err, "is longer than")
+	status, body = http.StatusBadGateway, strings.Repeat("<", maxProblem+1)
+	_, err = c.Raw(t.Context(), nil, "runs")
+	require.EqualError(t, err, "the server answered 502 Bad Gateway")
 }
 
 func TestTheClientSaysWhatToDoWhenNothingAnswers(t *testing.T) {
@@ -135,4 +163,5 @@ func TestJSONOnATerminalIsTheSameJSONWithoutCommands(t *testing.T) {
 	require.Equal(t, want, back)
 	clean := []byte(`{"a":"é"}`)
 	require.Equal(t, clean, Escaped(clean))
+	require.Equal(t, `{"a":"\ufffd31m\ufffd"}`, string(Escaped([]byte("{\"a\":\"\x9b31m\ufffd\"}"))), "no UTF-8, which some terminals obey")
 }

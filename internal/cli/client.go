@@ -19,13 +19,18 @@ import (
 // ErrNotFound is the error of a run or finding that the server does not know.
 var ErrNotFound = errors.New("not found")
 
-// maxAnswer bounds what is read of one answer, in bytes.
-const maxAnswer = 1 << 30
+const (
+	// maxAnswer bounds what is read of one answer, in bytes.
+	maxAnswer = 1 << 30
+	// maxProblem is the same for one that says why there is none.
+	maxProblem = 1 << 20
+)
 
 // Client asks the query API. It is safe for concurrent use.
 type Client struct {
 	base *url.URL
 	http *http.Client
+	most int64 // bytes of an answer
 }
 
 // NewClient takes the base address of the API, as host:port or as a URL.
@@ -37,7 +42,7 @@ func NewClient(address string) (*Client, error) {
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, fmt.Errorf("--api %q: want host:port or an http(s) URL", address)
 	}
-	return &Client{base: base, http: &http.Client{Timeout: 2 * time.Minute}}, nil
+	return &Client{base: base, http: &http.Client{Timeout: 2 * time.Minute}, most: maxAnswer}, nil
 }
 
 // Raw gives the body of an answer as the server wrote it. The path's segments
@@ -76,12 +81,21 @@ func (c *Client) ask(ctx context.Context, method string, query url.Values, body 
 		return nil, c.unreachable(err)
 	}
 	defer func() { _ = resp.Body.Close() }() // only read
-	got, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return nil, fmt.Errorf("read the answer of %s: %w", c.base.Host, err)
-	}
 	if resp.StatusCode != http.StatusOK {
+		got, err := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
+		if err != nil {
+			return nil, fmt.Errorf("read the answer of %s: %w", c.base.Host, err)
+		}
 		return nil, problemOf(resp.StatusCode, got)
+	}
+	got, err := io.ReadAll(io.LimitReader(resp.Body, c.most+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the answer of %s: %w", c.base.Host, err)
+	case int64(len(got)) > c.most:
+		return nil, fmt.Errorf("the answer of %s is longer than %d MB: ask for less", c.base.Host, c.most>>20)
+	case !json.Valid(got):
+		return nil, fmt.Errorf("the answer of %s is no JSON", c.base.Host)
 	}
 	return got, nil
 }

@@ -35,9 +35,9 @@ func isObeyed(r rune) bool {
 
 // Escaped is the same JSON with the characters that a terminal would obey as
 // escapes: JSON may hold those from U+007F on as they are, such as U+009B, which
-// begins a command.
+// begins a command. So is what is no UTF-8.
 func Escaped(text []byte) []byte {
-	obeyed := func(r rune) bool { return r >= 0x7F && isObeyed(r) }
+	obeyed := func(r rune) bool { return r >= 0x7F && (r == utf8.RuneError || isObeyed(r)) }
 	if bytes.IndexFunc(text, obeyed) < 0 {
 		return text
 	}
@@ -126,6 +126,7 @@ func (c Colours) faint(s string) string { return c.paint("2", s) }
 
 // state colours a word by what it means. The text may be padded.
 func (c Colours) state(word string) string {
+	word = clean(word)
 	switch strings.TrimSpace(word) {
 	case "ok", "success", "ended", "resolved":
 		return c.paint("32", word)

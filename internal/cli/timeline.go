@@ -81,7 +81,7 @@ func usageOf(r *api.Run) string {
 		parts = append(parts, fmt.Sprintf("%d tokens in, %d out", u.Input, u.Output))
 	}
 	if m := r.CostUSD.PerAttempt; m != nil {
-		parts = append(parts, usd(api.Money(*m))+" "+string(r.CostUSD.Source))
+		parts = append(parts, usd(api.Money(*m))+" "+clean(string(r.CostUSD.Source)))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -95,7 +95,7 @@ func (t *timeline) step(s *api.Step, findings map[string]*api.Finding) {
 	if what == "" && first.HandoffTo != "" {
 		what = "hand-off to " + first.HandoffTo
 	}
-	line := fmt.Sprintf("%s  %s  %s", t.c.faint(pad(t.offset(first.StartedAt), 9)), pad(string(s.Kind), 9), t.c.bold(pad(short(what, 20), 20)))
+	line := fmt.Sprintf("%s  %s  %s", t.c.faint(pad(t.offset(first.StartedAt), 9)), pad(clean(string(s.Kind)), 9), t.c.bold(pad(short(what, 20), 20)))
 	if s.Target != "" {
 		line += "  " + short(s.Target, 40)
 	}
@@ -135,7 +135,7 @@ func (t *timeline) attempt(a *api.Attempt) string {
 	}
 	line := t.c.state(pad(outcome, 8)) + "  " + span(a.DurationMs)
 	if a.Gate != "" {
-		line += "  gate " + string(a.Gate)
+		line += "  gate " + clean(string(a.Gate))
 	}
 	if a.Key != "" {
 		line += t.c.faint("  key " + short(a.Key, 40))
