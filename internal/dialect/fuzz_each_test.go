@@ -30,6 +30,8 @@ func FuzzTemporal(f *testing.F)      { fuzzReader(f, dialect.Temporal) }
 func FuzzLangSmith(f *testing.F)     { fuzzReader(f, dialect.LangSmith) }
 func FuzzToolOnly(f *testing.F)      { fuzzReader(f, dialect.ToolOnly) }
 func FuzzExplicit(f *testing.F)      { fuzzReader(f, dialect.Explicit) }
+func FuzzGenkit(f *testing.F)        { fuzzReader(f, dialect.Genkit) }
+func FuzzLiveKit(f *testing.F)       { fuzzReader(f, dialect.LiveKit) }
 
 // maxReaderSeeds bounds the spans that one test begins with.
 const maxReaderSeeds = 60
