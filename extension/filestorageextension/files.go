@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -139,29 +140,48 @@ func (f *files) Forget() (gone func() bool) {
 	}
 }
 
-// damaged reports whether upstream has kept a damaged file, or may have: nobody
-// takes anything out of it any more.
+// damaged reports whether upstream has kept files that nobody takes anything out of
+// any more, or may have: damaged ones, and those that were being written anew when a
+// process was killed. One that is being written now is such a file until it is done.
 func (f *files) damaged() bool {
-	entries, err := os.ReadDir(f.cfg.Directory)
+	kept, err := named(f.cfg.Directory, func(name string) bool { return strings.HasSuffix(name, ".backup") })
 	if err != nil {
 		return true
 	}
-	var kept []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".backup") {
-			kept = append(kept, filepath.Join(f.cfg.Directory, e.Name()))
-		}
+	begun, err := named(f.cfg.Compaction.Directory, func(name string) bool { return strings.HasPrefix(name, filestorage.TempDbPrefix) })
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return true
 	}
-	if len(kept) == 0 {
+	all := slices.Concat(kept, begun)
+	if len(all) == 0 {
 		return false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.warned {
+	if !f.warned && (len(kept) > 0 || slices.ContainsFunc(begun, isLeft)) {
 		f.warned = true
-		f.log.Warn("an erasure waits until damaged queue files are removed: they may hold what is to be erased", zap.Strings("files", kept))
+		f.log.Warn("an erasure waits until damaged or unfinished queue files are removed: they may hold what is to be erased", zap.Strings("files", all))
 	}
 	return true
+}
+
+// named gives the paths of the files in a folder whose names are as asked for.
+func named(dir string, is func(name string) bool) (paths []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if is(e.Name()) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, err
+}
+
+// leftAfter is for how long nothing was written to a file that nobody writes.
+const leftAfter = time.Minute
+
+func isLeft(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && time.Since(info.ModTime()) > leftAfter
 }
 
 // run writes files anew until ctx ends.

@@ -215,8 +215,27 @@ func TestADamagedFileThatWasKeptIsWaitedFor(t *testing.T) {
 	gone := b.ext.Forget()
 	require.Never(t, gone, 3*lookEvery, lookEvery)
 	require.Equal(t, 1, b.logs.Len(), "said once")
-	require.Contains(t, b.logs.All()[0].Message, "damaged queue files")
+	require.Contains(t, b.logs.All()[0].Message, "damaged or unfinished queue files")
 	require.NoError(t, os.Remove(kept))
+	eventually(t, gone)
+}
+
+// A process that is killed while it writes a file anew leaves the new one: all live
+// entries of then.
+func TestAFileThatWasNotFinishedIsWaitedFor(t *testing.T) {
+	elsewhere := t.TempDir()
+	b := open(t, t.TempDir(), func(c *filestorage.Config) { c.Compaction.Directory = elsewhere })
+	left := filepath.Join(elsewhere, filestorage.TempDbPrefix+"123")
+	require.NoError(t, os.WriteFile(left, []byte(canary), 0o600))
+	gone := b.ext.Forget()
+	require.Never(t, gone, 3*lookEvery, lookEvery)
+	require.Zero(t, b.logs.Len(), "it may be one that is being written")
+	old := time.Now().Add(-time.Hour)
+	require.NoError(t, os.Chtimes(left, old, old))
+	require.False(t, gone())
+	require.False(t, gone())
+	require.Equal(t, 1, b.logs.Len(), "said once")
+	require.NoError(t, os.Remove(left))
 	eventually(t, gone)
 }
 
