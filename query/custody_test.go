@@ -113,6 +113,10 @@ func TestAHoldIsPlacedListedAndEnded(t *testing.T) {
 	require.Equal(t, h, again, "to end it again changes nothing")
 	require.Equal(t, []string{ids[3]}, f.holds(t, "status=ending"))
 
+	for _, id := range []string{strings.Repeat("0", 32), strings.Repeat("f", 31)} { // all zero stands for every hold
+		a := f.send(t, http.MethodDelete, "/api/v1/holds/{hold_id}", holdsRoute+"/"+id, http.NoBody)
+		require.Equal(t, http.StatusBadRequest, a.status, id)
+	}
 	require.Len(t, f.memory.accesses, 5)
 	placed, ended := f.memory.accesses[0], f.memory.accesses[4]
 	require.Equal(t, "hold.place legal r/1 run "+ids[3], strings.Join([]string{placed.Action, placed.Actor, placed.Run, placed.Detail}, " "))
@@ -193,10 +197,10 @@ func TestHoldsAndErasuresSayWhatIsWrong(t *testing.T) {
 			require.Contains(t, p.Detail, c.says)
 		})
 	}
-	for path, status := range map[string]int{holdsRoute + "/zz": 400, holdsRoute + "/" + strings.Repeat("0", 32): 404} {
+	for path, status := range map[string]int{holdsRoute + "/zz": 400, holdsRoute + "/" + strings.Repeat("f", 32): 404} {
 		sent[api.Problem](t, f, status, http.MethodDelete, "", path, "")
 	}
-	for path, status := range map[string]int{erasuresRoute + "/zz": 400, erasuresRoute + "/" + strings.Repeat("0", 32): 404, holdsRoute + "?status=x": 400} {
+	for path, status := range map[string]int{erasuresRoute + "/zz": 400, erasuresRoute + "/" + strings.Repeat("f", 32): 404, holdsRoute + "?status=x": 400} {
 		sent[api.Problem](t, f, status, http.MethodGet, "", path, "")
 	}
 	require.Empty(t, f.memory.holds)

@@ -55,7 +55,7 @@ func (s *Server) GetErasure(ctx context.Context, req api.GetErasureRequestObject
 	ctx = requestContext(ctx)
 	id, err := agent.ParseJobID(req.ErasureID)
 	if err != nil {
-		return nil, badParameter("erasure_id", "must be 32 hex digits")
+		return nil, badParameter("erasure_id", "must be 32 hex digits, not all zero")
 	}
 	r, err := s.reader(ctx)
 	if err != nil {

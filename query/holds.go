@@ -125,7 +125,7 @@ func (s *Server) EndHold(ctx context.Context, req api.EndHoldRequestObject) (api
 	ctx = requestContext(ctx)
 	id, err := agent.ParseJobID(req.HoldID)
 	if err != nil {
-		return nil, badParameter("hold_id", "must be 32 hex digits")
+		return nil, badParameter("hold_id", "must be 32 hex digits, not all zero")
 	}
 	r, err := s.reader(ctx)
 	if err != nil {

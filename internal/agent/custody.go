@@ -15,12 +15,14 @@ type JobID [16]byte
 // String gives the id as 32 lower-case hex digits.
 func (id JobID) String() string { return hex.EncodeToString(id[:]) }
 
-// ParseJobID reads 32 hex digits.
+// ParseJobID reads 32 hex digits. All zero is no id: it stands for every job.
 func ParseJobID(s string) (id JobID, err error) {
 	if len(s) != 2*len(id) {
 		return id, errors.New("want 32 hex digits")
 	}
-	_, err = hex.Decode(id[:], []byte(s))
+	if _, err = hex.Decode(id[:], []byte(s)); err == nil && id == (JobID{}) {
+		err = errors.New("want 32 hex digits, not all zero")
+	}
 	return id, err
 }
 
