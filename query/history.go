@@ -157,6 +157,18 @@ func (h *history) plan() []agent.Ref {
 			}
 		}
 	}
+	for _, s := range h.others() {
+		if h.lines {
+			plan = newRefs(plan, seen, h.builder.spanRefs(s))
+		} else {
+			messages = newRefs(messages, seen, h.builder.spanRefs(s))
+		}
+		for _, ref := range []agent.Ref{s.Call.Arguments.Ref, s.Call.Result.Ref} {
+			if !ref.IsZero() {
+				plan = append(plan, ref)
+			}
+		}
+	}
 	return append(plan, messages...)
 }
 
@@ -167,13 +179,18 @@ func (h *history) newMessages(to []agent.Ref, seen map[agent.Ref]bool, st *agent
 		if a.NoSpan {
 			continue
 		}
-		context, output := h.builder.refs(a.Spans)
-		for _, refs := range [][]agent.Ref{context, output} {
-			for _, ref := range refs {
-				if !ref.IsZero() && !seen[ref] {
-					seen[ref] = true
-					to = append(to, ref)
-				}
+		to = newRefs(to, seen, h.builder.refs(a.Spans))
+	}
+	return to
+}
+
+// newRefs appends the references that were not seen before.
+func newRefs(to []agent.Ref, seen map[agent.Ref]bool, m spanMessages) []agent.Ref {
+	for _, refs := range [][]agent.Ref{m.input, m.output} {
+		for _, ref := range refs {
+			if !ref.IsZero() && !seen[ref] {
+				seen[ref] = true
+				to = append(to, ref)
 			}
 		}
 	}
@@ -201,7 +218,8 @@ func (h *history) write() error {
 			return err
 		}
 	}
-	if err := h.writeSpans(); err != nil {
+	later, err := h.writeSpans(later, seen)
+	if err != nil {
 		return err
 	}
 	if err := h.writeMessages(later); err != nil {
@@ -243,9 +261,8 @@ func (h *history) writeMessages(refs []agent.Ref) error {
 	return nil
 }
 
-// writeSpans writes the spans that are no attempt of a step, so that the answer
-// holds every span of the run.
-func (h *history) writeSpans() error {
+// others are the spans that are no attempt of a step.
+func (h *history) others() []*agent.Step {
 	inSteps := map[spanKey]bool{}
 	for i := range h.view.run.Steps {
 		for j := range h.view.run.Steps[i].Attempts {
@@ -257,17 +274,36 @@ func (h *history) writeSpans() error {
 			}
 		}
 	}
+	var out []*agent.Step
 	for _, s := range h.view.run.Spans {
-		if inSteps[spanKey{s.Trace, s.Span}] {
-			continue
+		if !inSteps[spanKey{s.Trace, s.Span}] {
+			out = append(out, s)
 		}
-		out := h.builder.span(s)
-		if err := h.out.item(sectionSpans, &out); err != nil {
-			return err
+	}
+	return out
+}
+
+// writeSpans writes the spans that are no attempt of a step, so that the answer
+// holds every span of the run, and adds the messages that only they refer to; as
+// lines, a span's messages come before it.
+func (h *history) writeSpans(later []agent.Ref, seen map[agent.Ref]bool) ([]agent.Ref, error) {
+	for _, s := range h.others() {
+		if h.show != contentNone {
+			later = newRefs(later, seen, h.builder.spanRefs(s))
+		}
+		if h.lines {
+			if err := h.writeMessages(later); err != nil {
+				return nil, err
+			}
+			later = later[:0]
+		}
+		out := h.builder.other(s)
+		if err := cmp.Or(h.builder.err(), h.out.item(sectionSpans, &out)); err != nil {
+			return nil, err
 		}
 		h.end.Spans++
 	}
-	return nil
+	return later, nil
 }
 
 func (h *history) writeFindings() error {
@@ -304,7 +340,7 @@ func findingAbout(found []agent.Finding, st *agent.RunStep, a *agent.Attempt) *a
 }
 
 // loggedMessages gathers the messages that came as log records, by span.
-func loggedMessages(logs []agent.LogContent) map[spanKey]logMessages {
+func loggedMessages(logs []agent.LogContent) map[spanKey]spanMessages {
 	if len(logs) == 0 {
 		return nil
 	}
@@ -312,7 +348,7 @@ func loggedMessages(logs []agent.LogContent) map[spanKey]logMessages {
 	slices.SortStableFunc(sorted, func(a, b agent.LogContent) int {
 		return cmp.Or(a.Trace.Compare(b.Trace), a.Span.Compare(b.Span), cmp.Compare(a.Position, b.Position), cmp.Compare(a.Start, b.Start))
 	})
-	out := map[spanKey]logMessages{}
+	out := map[spanKey]spanMessages{}
 	for _, l := range sorted {
 		k := spanKey{l.Trace, l.Span}
 		m := out[k]

@@ -41,6 +41,7 @@ func conversation(m *memory) {
 		s.Op, s.Kind, s.Name, s.Call = agent.OpAgent, agent.KindUnset, "invoke_agent refunds", agent.Call{}
 		s.End = epoch.Add(time.Minute).UnixNano()
 		s.Attributes = []agent.Attr{{Key: "note", Value: "a secret of the root"}}
+		s.Model.Context, s.Model.Outputs, s.Call.Result = []agent.Ref{user.Ref}, []agent.Ref{answer.Ref}, m.body(`"all done"`)
 	})
 	under := func(s *agent.Step) *agent.Step { s.Parent = root.Span; return s }
 	m.add(root, under(think(1, system.Ref, user.Ref)),
@@ -107,6 +108,36 @@ func TestAHistoryHoldsEverythingOfARunInOrder(t *testing.T) {
 	assert.InDelta(t, 1.5, h.Findings[0].Waste.DurationMs, 0)
 	assert.EqualValues(t, 1, h.Run.Findings["key.duplicate"])
 	assert.Equal(t, f.run(t, "r").Counts, h.Run.Counts)
+}
+
+func TestAHistoryHoldsWhatWentIntoSpansThatAreNoStepAndCameOut(t *testing.T) {
+	f := start(t, nil)
+	conversation(f.memory)
+	asked, said := f.memory.body(`{"role":"user","content":"only the agent heard it"}`), f.memory.body(`{"role":"assistant","content":"only the agent said it"}`)
+	root := f.memory.steps[0]
+	root.Model.Context, root.Model.Outputs = []agent.Ref{asked.Ref}, []agent.Ref{said.Ref}
+	root.Call.Arguments = f.memory.body(`{"task":"refund 7731"}`)
+	h := f.history(t, "r", "?content=full")
+	require.Len(t, h.Messages, 5)
+	require.Len(t, h.Spans, 1)
+	bodies := map[string]string{}
+	for _, m := range h.Messages {
+		bodies[m.Ref] = string(m.Body)
+	}
+	require.Len(t, h.Spans[0].Context, 1)
+	require.Contains(t, bodies[h.Spans[0].Context[0]], "only the agent heard it")
+	require.Len(t, h.Spans[0].Output, 1)
+	require.Contains(t, bodies[h.Spans[0].Output[0]], "only the agent said it")
+	require.JSONEq(t, `{"task":"refund 7731"}`, string(h.Spans[0].Arguments.Body))
+	require.JSONEq(t, `"all done"`, string(h.Spans[0].Result.Body))
+
+	lines := string(f.get(t, historySpec, "/api/v1/runs/r/history?content=full&format=ndjson").body)
+	require.Contains(t, lines, "refund 7731")
+	require.Less(t, strings.Index(lines, "only the agent heard it"), strings.Index(lines, "invoke_agent refunds"), "messages come before what refers to them")
+	require.NotContains(t, string(f.get(t, historySpec, "/api/v1/runs/r/history?content=refs").body), "refund 7731")
+	none := f.history(t, "r", "?content=none").Spans[0]
+	require.Empty(t, none.Context)
+	require.Empty(t, none.Arguments.Ref)
 }
 
 func TestWithoutContentAHistoryTellsNothingOfWhatWasSaid(t *testing.T) {

@@ -31,9 +31,9 @@ func parseContent(s string) (content, bool) {
 // content. With contentFull it must be asked in the order of its window's plan.
 type stepBuilder struct {
 	content  content
-	bodies   *window                 // with contentFull
-	logs     map[spanKey]logMessages // content that came as log records
-	findings map[string][]string     // ids by step
+	bodies   *window                  // with contentFull
+	logs     map[spanKey]spanMessages // content that came as log records
+	findings map[string][]string      // ids by step
 }
 
 type spanKey struct {
@@ -41,8 +41,8 @@ type spanKey struct {
 	span  agent.SpanID
 }
 
-// logMessages are a span's messages that came as log records, in order.
-type logMessages struct{ input, output []agent.Ref }
+// spanMessages are the messages of a span, in order.
+type spanMessages struct{ input, output []agent.Ref }
 
 // head gives the step without its attempts.
 func (b *stepBuilder) head(s *agent.RunStep) *api.Step {
@@ -157,36 +157,46 @@ func (b *stepBuilder) messages(spans []*agent.Step) (*api.Context, []string) {
 	if b.content == contentNone {
 		return nil, nil
 	}
-	context, output := b.refs(spans)
-	out := &api.Context{Messages: texts(context)}
+	said := b.refs(spans)
+	out := &api.Context{Messages: texts(said.input)}
 	if s := modelSpan(spans, func(m *agent.Model) bool { return !m.ContextHash.IsZero() || m.ContextURI != "" }); s != nil {
 		out.URI = s.Model.ContextURI
 		if !s.Model.ContextHash.IsZero() {
 			out.Hash = "sha256:" + s.Model.ContextHash.String()
 		}
 	}
-	return out, texts(output)
+	return out, texts(said.output)
 }
 
 // refs gives the messages of the first span that has some, else those that came
 // as log records.
-func (b *stepBuilder) refs(spans []*agent.Step) (context, output []agent.Ref) {
+func (b *stepBuilder) refs(spans []*agent.Step) (out spanMessages) {
 	if s := modelSpan(spans, func(m *agent.Model) bool { return len(m.Context) > 0 }); s != nil {
-		context = s.Model.Context
+		out.input = s.Model.Context
 	}
 	if s := modelSpan(spans, func(m *agent.Model) bool { return len(m.Outputs) > 0 }); s != nil {
-		output = s.Model.Outputs
+		out.output = s.Model.Outputs
 	}
 	for _, s := range spans {
-		logged := b.logs[spanKey{s.Trace, s.Span}]
-		if len(context) == 0 {
-			context = logged.input
-		}
-		if len(output) == 0 {
-			output = logged.output
-		}
+		out = b.orLogged(out, s)
 	}
-	return context, output
+	return out
+}
+
+// spanRefs gives the messages of a span that is no attempt.
+func (b *stepBuilder) spanRefs(s *agent.Step) spanMessages {
+	return b.orLogged(spanMessages{s.Model.Context, s.Model.Outputs}, s)
+}
+
+func (b *stepBuilder) orLogged(m spanMessages, s *agent.Step) spanMessages {
+	logged := b.logs[spanKey{s.Trace, s.Span}]
+	if len(m.input) == 0 {
+		m.input = logged.input
+	}
+	if len(m.output) == 0 {
+		m.output = logged.output
+	}
+	return m
 }
 
 // settles gives nil where no span of the attempt states a decision or a look.
@@ -228,6 +238,26 @@ func (b *stepBuilder) span(s *agent.Step) api.Span {
 		for i := range s.Events {
 			e := &s.Events[i]
 			out.Events = append(out.Events, api.SpanEvent{Time: api.Timestamp(e.Time), Name: e.Name, Attributes: attributes(e.Attributes)})
+		}
+	}
+	return out
+}
+
+// other gives what a span that is no attempt states, with what went into it and
+// what came out: of an attempt, the attempt itself has that.
+func (b *stepBuilder) other(s *agent.Step) api.Span {
+	out := b.span(s)
+	if b.content != contentNone {
+		said := b.spanRefs(s)
+		out.Context, out.Output = texts(said.input), texts(said.output)
+	}
+	for _, c := range []struct {
+		to   **api.Content
+		from agent.Content
+	}{{&out.Arguments, s.Call.Arguments}, {&out.Result, s.Call.Result}} {
+		if c.from.State != agent.RecordedNot {
+			body := b.body(c.from)
+			*c.to = &body
 		}
 	}
 	return out

@@ -868,7 +868,7 @@ type FindingList struct {
 type History struct {
 	Findings []Finding `json:"findings"`
 
-	// Messages Each message that an attempt refers to, once
+	// Messages Each message that an attempt or span refers to, once
 	Messages []Message `json:"messages"`
 	Run      Run       `json:"run"`
 
@@ -1182,9 +1182,15 @@ type Share struct {
 type Span struct {
 	Agent string `json:"agent,omitempty,omitzero"`
 
+	// Arguments Where recorded; of spans that are no attempt
+	Arguments *Content `json:"arguments,omitempty"`
+
 	// Attributes What no field holds, as it came
 	Attributes Attributes `json:"attributes,omitempty,omitzero"`
-	Dialect    string     `json:"dialect,omitempty,omitzero"`
+
+	// Context Messages that went in, as references into messages; of spans that are no attempt
+	Context []string `json:"context,omitempty,omitzero"`
+	Dialect string   `json:"dialect,omitempty,omitzero"`
 
 	// Dropped Attributes, events and links that its SDK or limits dropped
 	Dropped    int     `json:"dropped,omitempty,omitzero"`
@@ -1202,8 +1208,11 @@ type Span struct {
 	Name       string      `json:"name"`
 
 	// Op What it is by its form: model, tool, agent, workflow, retrieval, human, gate, handoff, http; empty: no step
-	Op           string `json:"op"`
-	ParentSpanID string `json:"parent_span_id"`
+	Op string `json:"op"`
+
+	// Output Messages that came out, likewise
+	Output       []string `json:"output,omitempty,omitzero"`
+	ParentSpanID string   `json:"parent_span_id"`
 
 	// ReceivedAt RFC 3339 in UTC with nanoseconds
 	ReceivedAt *Time `json:"received_at,omitempty"`
@@ -1213,6 +1222,9 @@ type Span struct {
 
 	// Resource What no field holds, as it came
 	Resource Attributes `json:"resource,omitempty,omitzero"`
+
+	// Result Likewise
+	Result *Content `json:"result,omitempty"`
 
 	// Rules Rules of the policy that it met
 	Rules    []string `json:"rules,omitempty,omitzero"`
