@@ -55,10 +55,12 @@ const (
   content: 30d
   findings: 400d
   access_log: 400d`
-	redaction = `redaction:
-  mode: pseudonym
-  key: ${env:STEPTRAIL_REDACTION_KEY}
-  detectors: [email]`
+)
+
+// All detectors are proposed: fewer is a decision of the policy's owner.
+var (
+	detectors = "detectors: [" + strings.Join(detectorNames, ", ") + "]"
+	redaction = "redaction:\n  mode: pseudonym\n  key: ${env:STEPTRAIL_REDACTION_KEY}\n  " + detectors
 )
 
 // keys are all keys of the policy, in the order of the README.
@@ -69,7 +71,7 @@ var keys = append([]keySpec{
 	{path: "tools[].match", kind: kindGlob, required: true, max: maxGlob, example: `match: "get_*"`, meaning: "name of the tool, as sent or without the prefix of its plugin or server"},
 	{path: "tools[].class", kind: kindChoice, names: classNames, meaning: "what the tool is; left out, the span decides"},
 	{path: "tools[].target", kind: kindTemplate, max: 512, meaning: "the resource acted on, for spans that state none"},
-	{path: "tools[].key", kind: kindTemplate, max: 512, meaning: "the idempotency key, for spans that state none; it must name an argument"},
+	{path: "tools[].key", kind: kindTemplate, max: 512, meaning: "the idempotency key that the tool really sends, for spans that state none; it must name an argument"},
 	{path: "tools[].on_unknown", kind: kindChoice, names: onUnknownNames, meaning: "the declared answer to an unknown outcome"},
 	{path: "tools[].reconcile_with", kind: kindGlobs, max: 32, meaning: "tools that tell whether this one took effect; they are class reconcile unless a rule says otherwise"},
 	{path: "tools[].undone_by", kind: kindGlobs, max: 32, meaning: "tools that take back what this one did"},
@@ -117,7 +119,7 @@ var keys = append([]keySpec{
 	{path: "redaction", kind: kindMapping, required: true, example: redaction, meaning: "what is removed from content before it is kept"},
 	{path: "redaction.mode", kind: kindChoice, required: true, names: redactionModeNames, example: "mode: pseudonym", meaning: "`[EMAIL:9f3a…]`, where equal stays equal, or `[EMAIL]`"},
 	{path: "redaction.key", kind: kindSecret, required: true, min: MinRedactionKey, max: MaxRedactionKey, example: "key: ${env:STEPTRAIL_REDACTION_KEY}", meaning: "keys pseudonyms and comparison hashes"},
-	{path: "redaction.detectors", kind: kindTexts, required: true, names: detectorNames, example: "detectors: [email]", meaning: "what is looked for; an empty list is a decision too"},
+	{path: "redaction.detectors", kind: kindTexts, required: true, names: detectorNames, example: detectors, meaning: "what is looked for; an empty list is a decision too"},
 	{path: "redaction.keys", kind: kindGlobs, max: 1000, meaning: "JSON keys and attribute names whose values are removed, at any depth"},
 	{path: "redaction.rules", kind: kindList, max: 100, meaning: "patterns of your own"},
 	{path: "redaction.rules[].name", kind: kindName, required: true, max: 64, example: "name: patient_id", meaning: "unique, none of the detectors'"},
