@@ -3,6 +3,7 @@ package assemble_test
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,4 +79,34 @@ func TestRunsUnderOneKeyThatArriveBackwardsAreNotAllJudgedAgain(t *testing.T) {
 		o.Add(steps(s), int64(i)*int64(time.Millisecond))
 	}
 	require.Less(t, int(o.Stats().Judged), 3*n)
+}
+
+// Texts that steps of a run mostly share count where each step has long ones of its own.
+func TestLongTextsOfEachStepCount(t *testing.T) {
+	o := assemble.New(assemble.Limits{}, nil) // warm from the first step on
+	before := heapInUse()
+	for i := range 1000 {
+		s := act("t", i, int64(i), "")
+		for _, text := range []*string{&s.Agent, &s.User, &s.Session, &s.Call.Tool, &s.Reason, &s.Actor} {
+			*text = strings.Repeat(fmt.Sprintf("%08d", i), 256)
+		}
+		o.Add(steps(s), int64(i))
+	}
+	told := o.Stats().Bytes
+	require.Less(t, heapInUse()-before, 3*told/2)
+	runtime.KeepAlive(o)
+}
+
+// Long runs that share keys are judged as often as what comes to them allows, not with
+// each judgement of each other.
+func TestLongRunsUnderSharedKeysAreNotJudgedWithEachOther(t *testing.T) {
+	o := watchedOpen(t, assemble.Limits{Window: 50})
+	const runs, n = 20, 4000 // 200 steps of each in 20 s
+	for i := range n {
+		run := fmt.Sprint("R", i%runs)
+		s := in(run, act(run, i, int64(i), fmt.Sprint("key", i%3)))
+		s.Call.Tool = "refund"
+		o.Add(steps(s), int64(i)*int64(5*time.Millisecond))
+	}
+	require.Less(t, int(o.Stats().Judged), 2000)
 }

@@ -87,11 +87,23 @@ func ownAll(list []string) []string {
 	return out
 }
 
+// sharedTexts is how many bytes of its texts a step is taken to have from the one
+// before it.
+const sharedTexts = 1 << 10
+
 // sizeOf estimates the memory of a kept step. It depends on the step only, so
-// that what was added is what is taken away.
+// that what was added is what is taken away: texts that steps of a run mostly share
+// count where they are longer than is usual.
 func sizeOf(s *agent.Step) int64 {
 	n := stepCost + refCost*int64(len(s.Model.Context)+len(s.Model.Outputs)) + linkCost*int64(len(s.Links))
-	n += int64(len(s.StepID) + len(s.Call.ID) + len(s.Call.Key) + len(s.Call.Target) + len(s.ErrorText) + len(s.Model.ResponseID) + len(s.HTTP.URL) + len(s.Facts))
+	own := len(s.StepID) + len(s.Call.ID) + len(s.Call.Key) + len(s.Call.Target) + len(s.ErrorText) + len(s.Model.ResponseID) + len(s.HTTP.URL) + len(s.Facts)
+	all := 0
+	var list [texts]*string
+	pointers(s, &list)
+	for _, p := range list {
+		all += len(*p)
+	}
+	n += int64(max(own, all-sharedTexts))
 	for _, r := range s.Rules {
 		n += int64(len(r)) + 16
 	}

@@ -20,6 +20,7 @@ type cold struct {
 	spots    []spot          // of all steps that are kept, in the order of arrival
 	index    spanIndex       // of spots; empty while there are few
 	places   []place         // of the steps, as spots number them
+	units    []string        // in places, each once
 	sizes    [families]int64 // of the steps in p
 }
 
@@ -86,8 +87,18 @@ func (c *cold) placeOf(s *agent.Step) int32 {
 			return int32(i)
 		}
 	}
-	c.places = append(c.places, place{s.Trace, c.p.newest.Unit})
+	c.places = append(c.places, place{s.Trace, c.unit(s.Unit)})
 	return int32(len(c.places) - 1)
+}
+
+// unit gives a unit's name that keeps no other text of a step. There are few.
+func (c *cold) unit(name string) string {
+	i := slices.Index(c.units, name)
+	if i < 0 {
+		i = len(c.units)
+		c.units = append(c.units, own(name))
+	}
+	return c.units[i]
 }
 
 // note adds a spot.

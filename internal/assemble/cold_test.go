@@ -125,3 +125,19 @@ func TestWhatAColdGroupKeepsIsItsOwn(t *testing.T) {
 		require.False(t, theirs[unsafe.StringData(x.unit)])
 	}
 }
+
+// A place may be new with each step where many traces and units take turns. It keeps
+// no text of its step.
+func TestPlacesKeepNoStep(t *testing.T) {
+	o := New(Limits{}, nil)
+	c := newCold()
+	for i := range 1000 {
+		c.add(&agent.Step{
+			Op: agent.OpTool, Unit: []string{"a unit", "another one"}[i%2], Trace: agent.TraceID{byte(i % (manyPlaces + 1)), 1}, Span: agent.SpanID{byte(i), byte(i >> 8), 1},
+		}, &o.fresh)
+	}
+	require.Len(t, c.places, 1000)
+	for i := range c.places {
+		require.True(t, sameText(&c.places[i].unit, &c.places[i%2].unit))
+	}
+}

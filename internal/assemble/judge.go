@@ -7,8 +7,9 @@ import (
 )
 
 // judgeGroup derives the runs of a group and judges them, then the runs of other
-// groups whose findings depend on what changed here. It ends because a group's
-// acts change only by what came since its last judgement.
+// groups whose findings depend on what changed here; those that were judged a lot
+// lately wait for it. It ends because a group's acts change only by what came since
+// its last judgement.
 func (o *Open) judgeGroup(g *group, now int64) {
 	for todo := []*group{g}; len(todo) > 0; {
 		next := todo[0]
@@ -18,6 +19,10 @@ func (o *Open) judgeGroup(g *group, now int64) {
 				continue
 			}
 			o.touch(next)
+			if !o.hasCredit(next) {
+				o.want(next, now)
+				continue
+			}
 		}
 		todo = append(todo, o.judgeOne(next, now)...)
 	}
