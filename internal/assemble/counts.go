@@ -92,6 +92,7 @@ const (
 	markRan                       // a span executes it
 	markRead                      // as a call that only reads
 	markAnswered                  // it was answered
+	markUnsure                    // by what leaves open whether an act took effect, or refuses it
 )
 
 // trait is what a counted thing is.

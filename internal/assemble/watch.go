@@ -193,7 +193,7 @@ func (w *watch) hasID(id, called string, ran bool) {
 		m |= markRan
 		w.seen.add(traitRanAs.with(key, w.base(called)))
 	}
-	if w.seen.mark(key, m)&markSpan != 0 {
+	if had := w.seen.mark(key, m); had&markSpan != 0 || ran && had&markUnsure != 0 {
 		w.flag()
 	}
 }

@@ -266,8 +266,14 @@ func (w *watch) heard(a *agent.CallAnswer, id string, is func(*openCall) bool) {
 			m := w.seen.marks(traitCallID.text(id))
 			ran, reads = m&markRan != 0, m&markRead != 0
 		}
-		if (ran || unseen) && !reads && a.Sign != agent.SignRejected || (ran || unseen) && (a.Sign == agent.SignRefused || a.Sign == agent.SignDeferred) {
-			w.flag()
+		switch refused := a.Sign == agent.SignRefused || a.Sign == agent.SignDeferred; {
+		case a.Sign == agent.SignRejected:
+		case ran || unseen:
+			if !reads || refused {
+				w.flag()
+			}
+		case id != "": // the span that executes it is to come
+			w.seen.mark(traitCallID.text(id), markUnsure)
 		}
 	}
 	w.result(&a.Result, a.Tool, traitShown, clean)

@@ -171,6 +171,33 @@ func TestNoFindingIsMissedByWatching(t *testing.T) {
 	})
 }
 
+// TestAnAnswerBeforeItsCallIsNotMissedByWatching: a model call that read an unclear
+// answer to a call comes before the span that executes the call.
+func TestAnAnswerBeforeItsCallIsNotMissedByWatching(t *testing.T) {
+	for _, sign := range []agent.Sign{agent.SignLost, agent.SignException, agent.SignReceipt, agent.SignRefused, agent.SignDeferred, agent.SignRejected, agent.SignOK} {
+		w := newWatched(parsePolicy(t, watchPolicy), assemble.Limits{})
+		ref := drawRef(1)
+		facts := map[agent.Ref]*agent.MessageFacts{ref: {Ref: ref, Role: agent.RoleTool, Answers: []agent.CallAnswer{{ID: "c1", Sign: sign}}}}
+		step := func(n byte, op agent.Op) *agent.Step {
+			trace, at := agent.TraceID{'a'}, watchStart+int64(n)*int64(time.Millisecond)
+			return &agent.Step{Tenant: "acme", Unit: trace.String(), Trace: trace, Span: agent.SpanID{n}, Op: op, Start: at, End: at + 1, Agent: "b"}
+		}
+		answered := step(2, agent.OpModel)
+		answered.Model.Context = []agent.Ref{ref}
+		call := step(1, agent.OpTool)
+		call.Kind, call.KindSource, call.Sign = agent.KindAct, agent.KindSourcePolicy, agent.SignOK
+		call.Call = agent.Call{Tool: "pay", ID: "c1", Key: "k"}
+		now := watchStart + int64(time.Second)
+		for i, s := range []*agent.Step{answered, call} {
+			w.add(assemble.Batch{Steps: []*agent.Step{s}, Facts: facts}, now)
+			w.note(w.open.Due(now + watchDelay))
+			w.requireReported(t, now+watchDelay, fmt.Sprint("sign ", sign, " after span ", i))
+			now += int64(time.Second)
+		}
+		w.requireEnd(t, now)
+	}
+}
+
 // TestNoFindingOfTheCasesIsMissedByWatching: the labelled cases, span by span, as
 // they happened and out of order.
 func TestNoFindingOfTheCasesIsMissedByWatching(t *testing.T) {
