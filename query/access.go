@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"net"
+	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -111,31 +112,27 @@ func (l *accessLog) add(tenant string, a agent.Access) {
 func (l *accessLog) drain() {
 	for {
 		l.mu.Lock()
-		n := 0
-		for n < min(len(l.waiting), accessBatch) && l.waiting[n].tenant == l.waiting[0].tenant {
-			n++
-		}
-		if n == 0 {
+		if len(l.waiting) == 0 {
 			l.writing = false
 			l.mu.Unlock()
 			return
 		}
-		tenant, lines := l.waiting[0].tenant, make([]agent.Access, n)
-		for i := range lines {
-			lines[i] = l.waiting[i].Access
+		tenant := l.waiting[0].tenant
+		var lines []agent.Access // of one tenant, whoever else's are between them
+		for i := 0; i < len(l.waiting) && len(lines) < accessBatch; i++ {
+			if l.waiting[i].tenant == tenant {
+				lines = append(lines, l.waiting[i].Access)
+			}
 		}
 		l.mu.Unlock()
 
 		ctx, cancel := context.WithTimeout(context.Background(), accessTimeout)
 		err := l.write(ctx, tenant, lines)
 		cancel()
-		l.tried(n, err)
+		l.tried(len(lines), err)
 		l.mu.Lock()
 		if err == nil {
-			clear(l.waiting[:n])
-			if l.waiting = l.waiting[n:]; len(l.waiting) == 0 {
-				l.waiting = nil
-			}
+			l.written(tenant, len(lines))
 		}
 		l.tell()
 		l.mu.Unlock()
@@ -150,6 +147,20 @@ func (l *accessLog) drain() {
 			l.mu.Unlock()
 			return
 		}
+	}
+}
+
+// written takes the first lines of a tenant out. The caller holds mu.
+func (l *accessLog) written(tenant string, lines int) {
+	l.waiting = slices.DeleteFunc(l.waiting, func(x accessLine) bool {
+		is := lines > 0 && x.tenant == tenant
+		if is {
+			lines--
+		}
+		return is
+	})
+	if len(l.waiting) == 0 {
+		l.waiting = nil
 	}
 }
 

@@ -101,12 +101,10 @@ func TestLinesThatCouldNotBeWrittenAreTriedAgainInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := record()
 		r.away.Store(true)
-		var want []string
 		for i := range 5 {
-			tenant := []string{"acme", "acme", "other"}[i%3]
-			r.add(tenant, agent.Access{Run: fmt.Sprint(i)})
-			want = append(want, fmt.Sprint(tenant, " ", i))
+			r.add([]string{"acme", "acme", "other"}[i%3], agent.Access{Run: fmt.Sprint(i)})
 		}
+		want := []string{"acme 0", "acme 1", "acme 3", "acme 4", "other 2"} // the order of each tenant's
 		time.Sleep(10 * accessRetry)
 		synctest.Wait()
 		lines, _ := r.got()
@@ -145,5 +143,27 @@ func TestTheAccessLogHoldsABoundedNumberOfLines(t *testing.T) {
 		r.add("acme", agent.Access{})
 		_, lost = r.got()
 		require.Equal(t, []int{7, 1}, lost, "nothing is written after the end")
+	})
+}
+
+func TestLinesOfTenantsThatTakeTurnsAreWrittenTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var batches []string
+		l := &accessLog{ending: make(chan struct{}), lost: func(int) {}, tried: func(int, error) {}}
+		l.write = func(_ context.Context, tenant string, lines []agent.Access) error {
+			time.Sleep(time.Second)
+			text := tenant
+			for i := range lines {
+				text += " " + lines[i].Run
+			}
+			batches = append(batches, text)
+			return nil
+		}
+		for i := range 8 {
+			l.add([]string{"a", "b"}[i%2], agent.Access{Run: fmt.Sprint(i)})
+			synctest.Wait() // the first is being written alone
+		}
+		l.close()
+		require.Equal(t, []string{"a 0", "b 1 3 5 7", "a 2 4 6"}, batches)
 	})
 }
