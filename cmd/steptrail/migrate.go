@@ -19,6 +19,8 @@ func newMigrateCommand() *cobra.Command {
 		Long: `Create the database and its tables, or bring them to the version of this program. serve does so by itself; this is for
 deployments that let nothing but a release step change tables (agentstorage: migrate: false).
 
+With the embedded engine, stop serve first: a data folder has one owner.
+
 Exit status: 0 when the tables are at this version, 1 on failure (done in part: run it again), 2 on wrong usage.`,
 		Example: `  steptrail migrate
   STEPTRAIL_CLICKHOUSE_DSN=clickhouse://clickhouse:9000/steptrail steptrail migrate`,

@@ -41,6 +41,8 @@ func newRetentionShowCommand() *cobra.Command {
 		Long: `List what is stored by when it expires: for each table, week (the partition), tenant and class the rows, their size on
 disk (of the partition, by the share of rows), and when the last of them is due; with it the files go. What a hold keeps says held.
 
+With the embedded engine, stop serve first: a data folder has one owner.
+
 Exit status: 0 on success, 1 on failure, 2 on wrong usage.`,
 		Example: `  steptrail retention show
   steptrail retention show --json`,
@@ -126,6 +128,8 @@ func newRetentionApplyCommand() *cobra.Command {
 after a date, and of every finding since. A changed policy by itself counts for new rows only. Shorter terms delete what is over.
 What a hold keeps stays. Interrupted, it may be run again; run again when all is done, it changes nothing. With --dry-run it
 only says what it would do.
+
+With the embedded engine, stop serve first: a data folder has one owner.
 
 Exit status: 0 on success, 1 on failure (what is done is done: run it again), 2 on wrong usage.`,
 		Example: `  steptrail retention apply --from 2026-05-01 --dry-run
