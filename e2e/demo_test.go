@@ -34,6 +34,7 @@ func TestTheDemoShowsTheDuplicateEffectAndTheCleanRun(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	require.NoError(t, cmd.Run(), "%s%s", &out, &errs)
 
+	require.Contains(t, out.String(), "bin/steptrail runs --api "+addresses[2]+"; bin/steptrail run naive-")
 	naive, designed, ok := strings.Cut(out.String(), "\n\nrun designed-")
 	require.True(t, ok, out.String())
 	designed, _, ok = strings.Cut(designed, "\nSteptrail is up.")

@@ -63,12 +63,16 @@ for run in naive designed; do
   "$steptrail" run "$run-$story"
 done
 
+# What is printed is to be typed in another terminal, where the variables are not set.
+at=
+if [ "$STEPTRAIL_QUERY_ENDPOINT" != 127.0.0.1:8686 ]; then at=" --api $STEPTRAIL_QUERY_ENDPOINT"; fi
+
 cat <<MESSAGE
 
 Steptrail is up. Send it spans, and ask it:
   OTLP/HTTP   http://$STEPTRAIL_OTLP_HTTP_ENDPOINT    OTLP/gRPC   $STEPTRAIL_OTLP_GRPC_ENDPOINT
   API         http://$STEPTRAIL_QUERY_ENDPOINT/api/v1/runs
-  terminal    $steptrail runs; $steptrail run naive-$story; $steptrail findings
+  terminal    $steptrail runs$at; $steptrail run naive-$story$at; $steptrail findings$at
 Data and log are in $STEPTRAIL_DATA_DIR. Ctrl-C stops it.
 MESSAGE
 if [ -z "${STEPTRAIL_DEMO_EXIT:-}" ]; then

@@ -45,6 +45,11 @@ Exit status: 0 on success, 1 where the server cannot be asked or refuses, 2 on w
 	f.add(cmd, "finding", "finding", "runs with a finding of this kind")
 	f.add(cmd, "tool", "tool", "runs that used this tool")
 	f.add(cmd, "target", "target", "runs that touched this target")
+	f.add(cmd, "user", "user", "runs of this user")
+	f.add(cmd, "session", "session", "runs of this session")
+	f.add(cmd, "model", "model", "runs in which this model answered")
+	f.add(cmd, "prompt-version", "prompt_version", "runs with this version of a prompt")
+	f.add(cmd, "scenario", "scenario", "runs that replay this scenario")
 	f.add(cmd, "trace", "trace", "runs with spans in this trace")
 	f.add(cmd, "cursor", "cursor", "go on where a page ended")
 	return cmd

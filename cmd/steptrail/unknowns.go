@@ -40,7 +40,7 @@ Exit status: 0 on success (also when there is none), 1 where the server cannot b
 	}
 	flags.register(cmd)
 	cmd.Flags().IntVar(&limit, "limit", limit, "how many, up to 500")
-	f.add(cmd, "status", "status", "open or resolved")
+	f.add(cmd, "status", "status", "open (overdue ones too) or resolved")
 	f.add(cmd, "run-id", "run_id", "those of this run")
 	f.add(cmd, "tool", "tool", "those of this tool")
 	f.add(cmd, "agent", "agent", "those of this agent")

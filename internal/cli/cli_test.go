@@ -98,6 +98,24 @@ func TestTheClientEscapesIdsAndReadsProblemDocuments(t *testing.T) {
 	require.Equal(t, "/api/v1/runs/a%2Fb%3F%20%23%C3%BC/history?content=none", asked)
 }
 
+func TestAProblemNamesTheFlagThatIsAtFault(t *testing.T) {
+	problem := `{"status":400,"detail":"task_type is longer than 4096 bytes","parameter":"task_type"}`
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(problem))
+	}))
+	defer srv.Close()
+	c, err := NewClient(srv.URL)
+	require.NoError(t, err)
+	_, err = c.Runs(t.Context(), url.Values{"task_type": {"x"}})
+	require.EqualError(t, err, "--task-type is longer than 4096 bytes")
+	_, err = c.History(t.Context(), "x")
+	require.EqualError(t, err, "task_type is longer than 4096 bytes", "no flag was given")
+	problem = `{"status":400,"detail":"other words about task_type","parameter":"task_type"}`
+	_, err = c.Runs(t.Context(), url.Values{"task_type": {"x"}})
+	require.EqualError(t, err, "other words about task_type")
+}
+
 func TestAnAnswerThatIsNoJSONOrTooLongIsRefused(t *testing.T) {
 	body, status := "", http.StatusOK
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -86,7 +86,7 @@ func (c *Client) ask(ctx context.Context, method string, query url.Values, body 
 		if err != nil {
 			return nil, fmt.Errorf("read the answer of %s: %w", c.base.Host, err)
 		}
-		return nil, problemOf(resp.StatusCode, got)
+		return nil, problemOf(resp.StatusCode, got, query.Has)
 	}
 	got, err := io.ReadAll(io.LimitReader(resp.Body, c.most+1))
 	switch {
@@ -108,16 +108,24 @@ func (c *Client) unreachable(err error) error {
 	return err
 }
 
-func problemOf(status int, body []byte) error {
+// problemOf reads why there is no answer. A detail begins with the parameter at
+// fault; one that was sent is named as the flag it came from.
+func problemOf(status int, body []byte, sent func(string) bool) error {
 	var p api.Problem
 	if json.Unmarshal(body, &p) != nil || p.Detail == "" {
 		return fmt.Errorf("the server answered %d %s", status, http.StatusText(status))
+	}
+	if rest, ok := strings.CutPrefix(p.Detail, p.Parameter+" "); ok && sent(p.Parameter) {
+		p.Detail = flagOf(p.Parameter) + " " + rest
 	}
 	if status == http.StatusNotFound {
 		return fmt.Errorf("%s (%w)", clean(p.Detail), ErrNotFound)
 	}
 	return errors.New(clean(p.Detail))
 }
+
+// flagOf is the flag that stands for a parameter of the API.
+func flagOf(parameter string) string { return "--" + strings.ReplaceAll(parameter, "_", "-") }
 
 // get decodes an answer.
 func get[T any](ctx context.Context, c *Client, query url.Values, segments ...string) (T, error) {

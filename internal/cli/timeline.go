@@ -21,6 +21,7 @@ func WriteRun(out io.Writer, c Colours, h api.History) error {
 	for i := range h.Findings {
 		byID[h.Findings[i].ID] = &h.Findings[i]
 	}
+	t.named = namedIn(h.Findings)
 	for i := range h.Steps {
 		t.step(&h.Steps[i], byID)
 	}
@@ -34,6 +35,7 @@ type timeline struct {
 	c     Colours
 	start api.Timestamp
 	agent string
+	named names
 }
 
 func (t *timeline) head(r *api.Run) {
@@ -99,7 +101,7 @@ func (t *timeline) step(s *api.Step, findings map[string]*api.Finding) {
 	if s.Target != "" {
 		line += "  " + short(s.Target, 40)
 	}
-	if s.Declared {
+	if s.Declared || t.named.step(s) {
 		line += t.c.faint("  step " + short(s.StepID, 40))
 	}
 	if s.LaneName != "" && s.LaneName != t.agent {

@@ -40,7 +40,7 @@ func writeUnknown(w io.Writer, c Colours, u *api.Unknown) {
 	}
 	status := c.state(pad(string(u.Status), 8))
 	if u.Overdue {
-		status = c.paint("31", pad("overdue", 8))
+		status = c.paint("31", clean(string(u.Status))+", overdue")
 	}
 	fmt.Fprintf(w, "%s  %s  %s  attempt %d, run %s\n", clock(api.Timestamp(u.Since)), status, c.bold(what), u.Attempt, short(u.RunID, 60))
 	if u.Key != "" {

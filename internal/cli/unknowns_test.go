@@ -31,7 +31,7 @@ func TestAnUnknownOutcomeShowsWhatIsAskedForAndHowItWasSettled(t *testing.T) {
 	out.Reset()
 	u.Overdue = true
 	require.NoError(t, WriteUnknown(&out, false, &u))
-	require.Contains(t, out.String(), "  overdue  ")
+	require.Contains(t, out.String(), "  open, overdue  issue_refund")
 
 	out.Reset()
 	u = api.Unknown{RunID: "naive", Tool: "issue_refund", Attempt: 2, Since: at(0), Status: api.UnknownStatusResolved, Settled: &api.Settled{
