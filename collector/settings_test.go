@@ -24,6 +24,7 @@ var variables = []struct {
 		"extensions::file_storage::directory":             "/var/lib/steptrail/queue",
 		"extensions::file_storage::compaction::directory": "/var/lib/steptrail/queue",
 		"extensions::agentstorage::data_dir":              "/var/lib/steptrail",
+		"extensions::agentquery::data_dir":                "/var/lib/steptrail",
 		"processors::agentstep::data_dir":                 "/var/lib/steptrail",
 	}},
 	{"STEPTRAIL_CLICKHOUSE_DSN", "clickhouse://db:9000/steptrail", map[string]any{"extensions::agentstorage::dsn": "clickhouse://db:9000/steptrail"}},

@@ -229,8 +229,9 @@ func TestWhatIsErasedIsNowhereAndWhatIsHeldStays(t *testing.T) {
 	byUser := spoken{"by-user", "ZWICKAR5", "USERJ9QX", "account/ZWICKAR5"}
 	held := spoken{"held", "HOLDWORD3", "USERJ9QX", "account/HOLDWORD3"}
 	full := spoken{"full", "PLINTER4", "user-PLINTER4", "account/PLINTER4"}
+	byMail := spoken{"by-mail", "MURGLE31", "ann.murgle@example.com", "account/MURGLE31"}
 	other := spoken{"other", "STAYING2", "user-STAYING2", "account/STAYING2"}
-	all := []spoken{byRun, byTarget, sameTarget, byUser, held, full, other}
+	all := []spoken{byRun, byTarget, sameTarget, byUser, held, full, byMail, other}
 	for _, w := range all {
 		w.send(t, in, 0)
 	}
@@ -268,10 +269,19 @@ func TestWhatIsErasedIsNowhereAndWhatIsHeldStays(t *testing.T) {
 	erase := func(what string) string {
 		return in.ask(t, http.MethodPost, "/erasures", `{`+what+`, "owner": "dpo", "reason": "asked for"}`).ID
 	}
+	runs, err := Collect[struct {
+		RunID string `json:"run_id"`
+		User  string `json:"user"`
+	}](t.Context(), in, "/runs?user="+url.QueryEscape(byMail.user), "runs")
+	require.NoError(t, err)
+	require.Len(t, runs, 1, "a user is found by the name that spans had, though another is stored")
+	require.Equal(t, byMail.run, runs[0].RunID)
+	require.NotContains(t, runs[0].User, "@")
+	mail := in.ask(t, http.MethodPost, "/erasures", `{"user": "`+byMail.user+`", "owner": "dpo", "reason": "asked for by `+byMail.user+`"}`).ID
 	run, target, user, whole := erase(`"run_id": "by-run"`), erase(`"target": "account/TARGETQ4"`), erase(`"user": "USERJ9QX"`), erase(`"run_id": "full", "full": true`)
 	in.Kill()
 	in.Restart()
-	for _, id := range []string{run, target, whole} {
+	for _, id := range []string{run, target, whole, mail} {
 		in.waitFor(t, id, "removing_files", "done")
 	}
 	in.waitFor(t, user, "waiting_for_hold")
@@ -282,13 +292,13 @@ func TestWhatIsErasedIsNowhereAndWhatIsHeldStays(t *testing.T) {
 		w.send(t, in, 10)
 	}
 	waitSettled(t, in)
-	for _, id := range []string{run, target, whole} {
+	for _, id := range []string{run, target, whole, mail} {
 		in.waitFor(t, id, "done")
 	}
 
-	paths := []string{"/erasures/" + run, "/erasures/" + target, "/erasures/" + user, "/erasures/" + whole}
+	paths := []string{"/erasures/" + run, "/erasures/" + target, "/erasures/" + user, "/erasures/" + whole, "/erasures/" + mail}
 	after := everywhere(t, in, dir, paths...)
-	for _, w := range []spoken{byRun, byTarget, sameTarget, byUser, full, late[0], late[1], {word: "TARGETQ4"}} {
+	for _, w := range []spoken{byRun, byTarget, sameTarget, byUser, full, late[0], late[1], byMail, {word: "TARGETQ4"}, {word: byMail.user}} {
 		require.Empty(t, where(after, w.word), "%s %s", w.run, w.word)
 	}
 	requireGone(t, dir, parts)
@@ -326,13 +336,14 @@ func TestWhatIsErasedIsNowhereAndWhatIsHeldStays(t *testing.T) {
 	require.GreaterOrEqual(t, removed(run)["steps"], 3)
 	require.NotZero(t, removed(whole)["run_links"], "with full, what joins goes too")
 	require.Zero(t, removed(run)["run_links"])
+	require.Equal(t, 1, in.waitFor(t, mail, "done").Runs)
 	waiting := in.waitFor(t, user, "waiting_for_hold")
 	require.NotZero(t, waiting.UnitsOnHold)
 	require.Equal(t, 2, waiting.Runs)
 
 	// Who asked for it and who read it.
 	log := string(askEngine(t, dir, "SELECT action, actor, run FROM steptrail.access_log ORDER BY at FORMAT TSVRaw"))
-	require.Equal(t, 4, strings.Count(log, "erasure.request\tdpo\t"), log)
+	require.Equal(t, 5, strings.Count(log, "erasure.request\tdpo\t"), log)
 	require.Contains(t, log, "hold.place\tlegal\theld")
 	require.Contains(t, log, "run.read\t127.0.0.1\tby-run")
 

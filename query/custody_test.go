@@ -58,6 +58,14 @@ func (m *memory) WriteErasure(_ context.Context, e *agent.Erasure, _ int64) erro
 	return m.fail
 }
 
+func (m *memory) Named(_ context.Context, sel agent.Selector) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.steps, func(s *agent.Step) bool {
+		return sel.Scope == agent.ScopeUser && s.User == sel.Subject || sel.Scope == agent.ScopeTarget && s.Call.Target == sel.Subject
+	}), m.fail
+}
+
 func (m *memory) LogAccess(_ context.Context, lines []agent.Access) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

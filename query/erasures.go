@@ -28,8 +28,16 @@ func (s *Server) RequestErasure(ctx context.Context, req api.RequestErasureReque
 	if err := checkOwner(b.Owner, b.Reason); err != nil {
 		return nil, err
 	}
+	reason, err := s.written(ctx, "reason", b.Reason)
+	if err != nil {
+		return nil, err
+	}
 	r, err := s.reader(ctx)
 	if err != nil {
+		return nil, err
+	}
+	given := sel.Subject
+	if sel, err = s.asStored(ctx, r, sel); err != nil {
 		return nil, err
 	}
 	if sel.Scope == agent.ScopeRun {
@@ -38,9 +46,9 @@ func (s *Server) RequestErasure(ctx context.Context, req api.RequestErasureReque
 		}
 	}
 	e := agent.Erasure{
-		ID: newJobID(), Selector: sel, Full: b.Full, Owner: b.Owner, Reason: b.Reason, Event: agent.ErasureRequested, Requested: s.opts.Now().UnixNano(),
+		ID: newJobID(), Selector: sel, Full: b.Full, Owner: b.Owner, Reason: reason, Event: agent.ErasureRequested, Requested: s.opts.Now().UnixNano(),
 	}
-	e.SubjectDigest = sha256.Sum256([]byte(e.ID.String() + ":" + sel.Subject))
+	e.SubjectDigest = sha256.Sum256([]byte(e.ID.String() + ":" + given))
 	if err := s.logAccess(ctx, r, "erasure.request", b.Owner, sel, e.ID); err != nil {
 		return nil, err
 	}
@@ -79,6 +87,9 @@ func erasureOf(e *agent.Erasure) api.Erasure {
 	}
 	if e.Scope == agent.ScopeRun {
 		out.RunID = e.Subject
+	}
+	if e.Event >= agent.ErasureResolved && e.Runs == 0 {
+		out.Detail = "no run had this " + e.Scope.String() + ": nothing was erased"
 	}
 	for _, r := range e.Removed {
 		out.Certificate.Removed = append(out.Certificate.Removed, api.Removal{

@@ -161,13 +161,21 @@ func keyOf(s *agent.Summary) RunKey { return RunKey{Started: s.Started, RunID: s
 func (f *RunFilter) matches(s *agent.Summary) bool {
 	return (f.From == 0 || s.Started >= f.From) && (f.To == 0 || s.Started < f.To) &&
 		(f.Trace.IsZero() || slices.Contains(s.Traces, f.Trace)) &&
-		same(f.Agent, s.Agent) && same(f.TaskType, s.TaskType) && same(f.User, s.User) && same(f.Session, s.Session) && same(f.Scenario, s.Scenario) &&
+		same(f.Agent, s.Agent) && same(f.TaskType, s.TaskType) && oneIn(f.User, s.User) && oneIn(f.Session, s.Session) && same(f.Scenario, s.Scenario) &&
 		(f.Status == agent.RunStatusUnset || f.Status == s.Status) &&
 		(f.Outcome == agent.RunOutcomeUnset || f.Outcome == s.Outcome) &&
 		(!f.Unstated || s.Outcome == agent.RunOutcomeUnset) &&
 		(f.Finding == "" || s.Findings[f.Finding] > 0) &&
-		in(f.Tool, s.Tools) && in(f.Target, s.Targets) && in(f.Model, s.Models) && in(f.PromptVersion, s.PromptVersions) &&
+		in(f.Tool, s.Tools) && anyIn(f.Target, s.Targets) && in(f.Model, s.Models) && in(f.PromptVersion, s.PromptVersions) &&
 		(f.After.IsZero() || f.before(f.After, keyOf(s)) < 0)
+}
+
+func oneIn(wanted []string, have string) bool {
+	return len(wanted) == 0 || slices.Contains(wanted, have)
+}
+
+func anyIn(wanted, have []string) bool {
+	return len(wanted) == 0 || slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(have, w) })
 }
 
 func same(want, have string) bool { return want == "" || want == have }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -104,12 +105,19 @@ func (s *Server) PlaceHold(ctx context.Context, req api.PlaceHoldRequestObject) 
 	if err := checkOwner(b.Owner, b.Reason); err != nil {
 		return nil, err
 	}
+	reason, err := s.written(ctx, "reason", b.Reason)
+	if err != nil {
+		return nil, err
+	}
 	r, err := s.reader(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if sel, err = s.asStored(ctx, r, sel); err != nil {
+		return nil, err
+	}
 	h := agent.Hold{
-		ID: newJobID(), Selector: sel, Owner: b.Owner, Reason: b.Reason, Event: agent.HoldPlaced, Placed: s.opts.Now().UnixNano(),
+		ID: newJobID(), Selector: sel, Owner: b.Owner, Reason: reason, Event: agent.HoldPlaced, Placed: s.opts.Now().UnixNano(),
 	}
 	if err := s.logAccess(ctx, r, "hold.place", b.Owner, sel, h.ID); err != nil {
 		return nil, err
@@ -181,6 +189,9 @@ func selector(run, target, user, from, to string) (agent.Selector, error) {
 		if !utf8.ValidString(f.value) {
 			return sel, badParameter(f.name, "is not UTF-8")
 		}
+		if f.scope != agent.ScopeRun && strings.ContainsRune(f.value, 0) {
+			return sel, badParameter(f.name, "must not hold the character NUL")
+		}
 		given++
 		sel.Scope, sel.Subject = f.scope, f.value
 	}
@@ -238,6 +249,12 @@ func holdOf(h *agent.Hold) api.Hold {
 		ID: h.ID.String(), Scope: api.HoldScope(h.Scope.String()), Owner: h.Owner, Reason: h.Reason, Status: holdStatus[h.Event],
 		PlacedAt: api.Timestamp(h.Placed), ReleasedAt: api.Timestamp(h.Released), Runs: h.Runs, Rows: h.Rows,
 		From: api.Timestamp(h.From), To: api.Timestamp(h.To),
+	}
+	if h.Event >= agent.HoldCopied && h.Runs == 0 {
+		out.Detail = "it has covered no run so far"
+		if h.Event == agent.HoldCopied {
+			out.Detail += "; one that comes to be meant will be held"
+		}
 	}
 	switch h.Scope {
 	case agent.ScopeRun:

@@ -209,7 +209,7 @@ func (m *memory) Unknowns(_ context.Context, f UnknownFilter) ([]agent.Finding, 
 	for _, x := range m.found {
 		k := UnknownKey{Resolved: x.Status == agent.StatusResolved, Since: x.DetectedAt, ID: x.ID}
 		if x.Kind == kindUnknown && x.Status != agent.StatusWithdrawn && same(f.Run, x.Run) && same(f.Tool, x.Tool) && same(f.Agent, x.Agent) &&
-			(f.Status == 0 || f.Status == x.Status) && (f.After.IsZero() || compareUnknowns(f.After, k) < 0) && (f.Target == "" || m.hasTarget(&x, f.Target)) {
+			(f.Status == 0 || f.Status == x.Status) && (f.After.IsZero() || compareUnknowns(f.After, k) < 0) && (len(f.Target) == 0 || m.hasTarget(&x, f.Target)) {
 			out = append(out, x)
 		}
 	}
@@ -229,9 +229,9 @@ func compareUnknowns(a, b UnknownKey) int {
 	return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID.String(), b.ID.String()))
 }
 
-func (m *memory) hasTarget(f *agent.Finding, target string) bool {
+func (m *memory) hasTarget(f *agent.Finding, targets []string) bool {
 	return slices.ContainsFunc(m.steps, func(s *agent.Step) bool {
-		return len(f.Evidence) > 0 && s.Trace == f.Evidence[0].Trace && s.Span == f.Evidence[0].Span && s.Call.Target == target
+		return len(f.Evidence) > 0 && s.Trace == f.Evidence[0].Trace && s.Span == f.Evidence[0].Span && slices.Contains(targets, s.Call.Target)
 	})
 }
 

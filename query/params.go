@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strconv"
@@ -204,10 +205,18 @@ func (s *Server) checkKinds(name, kind string) error {
 	return s.checkKind(name, kind)
 }
 
-func runFilter(p api.ListRunsParams) (f RunFilter, err error) {
+func (s *Server) runFilter(ctx context.Context, p api.ListRunsParams) (f RunFilter, err error) {
 	f = RunFilter{
-		Agent: p.Agent, TaskType: p.TaskType, Finding: p.Finding, Tool: p.Tool, Target: p.Target, User: p.User,
-		Session: p.Session, Model: p.Model, PromptVersion: p.PromptVersion, Scenario: p.Scenario,
+		Agent: p.Agent, TaskType: p.TaskType, Finding: p.Finding, Tool: p.Tool,
+		Model: p.Model, PromptVersion: p.PromptVersion, Scenario: p.Scenario,
+	}
+	for field, of := range map[Field]struct {
+		value string
+		into  *[]string
+	}{FieldTarget: {p.Target, &f.Target}, FieldUser: {p.User, &f.User}, FieldSession: {p.Session, &f.Session}} {
+		if *of.into, err = s.spelled(ctx, field, of.value); err != nil {
+			return f, err
+		}
 	}
 	if f.From, f.To, err = parseSpan(p.From, p.To); err != nil {
 		return f, err
@@ -268,8 +277,11 @@ func findingFilter(p api.ListFindingsParams) (f FindingFilter, err error) {
 	return f, err
 }
 
-func unknownFilter(p api.ListUnknownsParams) (f UnknownFilter, err error) {
-	f = UnknownFilter{Run: p.RunID, Tool: p.Tool, Agent: p.Agent, Target: p.Target}
+func (s *Server) unknownFilter(ctx context.Context, p api.ListUnknownsParams) (f UnknownFilter, err error) {
+	f = UnknownFilter{Run: p.RunID, Tool: p.Tool, Agent: p.Agent}
+	if f.Target, err = s.spelled(ctx, FieldTarget, p.Target); err != nil {
+		return f, err
+	}
 	f.Status, err = oneOf("status", p.Status, agent.ParseStatus, "open, resolved")
 	if err == nil && f.Status == agent.StatusWithdrawn {
 		err = badParameter("status", "must be one of open, resolved")

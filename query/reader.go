@@ -89,6 +89,9 @@ type Custodian interface {
 	// Erasure gives one with its certificate, or ErrNotFound.
 	Erasure(ctx context.Context, id agent.JobID) (agent.Erasure, error)
 	WriteErasure(ctx context.Context, e *agent.Erasure, at int64) error
+	// Named reports whether a span that is stored may be meant by a selector of a
+	// user or target.
+	Named(ctx context.Context, sel agent.Selector) (bool, error)
 	// LogAccess appends lines to the access log.
 	LogAccess(ctx context.Context, lines []agent.Access) error
 }
@@ -118,9 +121,9 @@ type RunFilter struct {
 	Unstated      bool   // only runs whose outcome is unset
 	Finding       string // kind
 	Tool          string
-	Target        string
-	User          string
-	Session       string
+	Target        []string // any of these spellings
+	User          []string
+	Session       []string
 	Model         string
 	PromptVersion string
 	Scenario      string
@@ -158,7 +161,7 @@ type UnknownFilter struct {
 	Run    string
 	Tool   string
 	Agent  string
-	Target string
+	Target []string     // any of these spellings
 	Status agent.Status // open or resolved
 
 	After UnknownKey // only those after this place

@@ -13,7 +13,7 @@ import (
 // ListRuns answers GET /api/v1/runs.
 func (s *Server) ListRuns(ctx context.Context, req api.ListRunsRequestObject) (api.ListRunsResponseObject, error) {
 	ctx = requestContext(ctx)
-	f, err := runFilter(req.Params)
+	f, err := s.runFilter(ctx, req.Params)
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,8 @@ type Options struct {
 	// Policy says what an unknown outcome asks for, and when it is overdue; nil:
 	// never, and only what the spans carry of it is known.
 	Policy *policy.Policy
+	// Redaction is the policy's; nil: nothing is redacted.
+	Redaction Redaction
 	// Kinds are those of the findings that there can be, the policy's own rules as
 	// rule; a filter by another one is refused. Empty: any is let through.
 	Kinds []string

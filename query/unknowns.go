@@ -25,7 +25,7 @@ const (
 // ListUnknowns answers GET /api/v1/unknowns.
 func (s *Server) ListUnknowns(ctx context.Context, req api.ListUnknownsRequestObject) (api.ListUnknownsResponseObject, error) {
 	ctx = requestContext(ctx)
-	f, err := unknownFilter(req.Params)
+	f, err := s.unknownFilter(ctx, req.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +131,10 @@ func (s *Server) ResolveUnknown(ctx context.Context, req api.ResolveUnknownReque
 	if err != nil {
 		return nil, err
 	}
+	note, err := s.written(ctx, "note", req.Body.Note)
+	if err != nil {
+		return nil, err
+	}
 	r, err := s.reader(ctx)
 	if err != nil {
 		return nil, err
@@ -150,7 +154,7 @@ func (s *Server) ResolveUnknown(ctx context.Context, req api.ResolveUnknownReque
 	if u := &l.all[at]; !u.Open() && u.Way != way {
 		return nil, conflict(u)
 	}
-	if err := s.resolve(ctx, r, &f, l, at, way, req.Body); err != nil {
+	if err := s.resolve(ctx, r, &f, l, at, way, req.Body.Actor, note); err != nil {
 		return nil, err
 	}
 	if l, err = s.life(ctx, r, l.run, s.opts.Now()); err != nil {
@@ -194,7 +198,7 @@ func (s *Server) unknown(ctx context.Context, r Reader, id agent.FindingID) (f a
 
 // resolve writes down what a person said, unless that is known already, and the
 // finding as it is then.
-func (s *Server) resolve(ctx context.Context, r UnknownSettler, f *agent.Finding, l *life, at int, way agent.Settlement, body *api.Resolution) error {
+func (s *Server) resolve(ctx context.Context, r UnknownSettler, f *agent.Finding, l *life, at int, way agent.Settlement, actor, note string) error {
 	a := l.attempt(at)
 	now := s.opts.Now()
 	if l.all[at].Open() {
@@ -202,7 +206,7 @@ func (s *Server) resolve(ctx context.Context, r UnknownSettler, f *agent.Finding
 			Resolution: agent.Resolution{
 				Unit: a.Unit, Trace: a.Trace, Span: a.Span, Part: a.Part, Way: way, At: now.Truncate(time.Millisecond).UnixNano(),
 			},
-			Finding: f.ID, Run: f.Run, Actor: body.Actor, Note: body.Note, Expires: f.Expires,
+			Finding: f.ID, Run: f.Run, Actor: actor, Note: note, Expires: f.Expires,
 		}
 		for _, span := range l.run.Spans {
 			rec.Expires = max(rec.Expires, span.Expires) // the outcome must not open again

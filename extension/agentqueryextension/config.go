@@ -20,8 +20,12 @@ type Config struct {
 	// Storage is the agentstorage extension that is asked.
 	Storage component.ID `mapstructure:"storage"`
 	// PolicyFile is the policy whose times decide when a run is quiet or
-	// stalled: a path, or builtin:demo.
+	// stalled, and whose redaction spells what is asked for as it is stored: a
+	// path, or builtin:demo.
 	PolicyFile string `mapstructure:"policy_file"`
+	// DataDir is where the redaction key is made and kept, with the demo policy
+	// and no key in the environment: that of the agentstep processor.
+	DataDir string `mapstructure:"data_dir"`
 	// Insecure allows to listen beyond loopback although anybody who reaches
 	// the endpoint may then read everything.
 	Insecure bool `mapstructure:"insecure"`

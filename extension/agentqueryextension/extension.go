@@ -58,7 +58,8 @@ type server struct {
 }
 
 func newServer(set extension.Settings, cfg *Config) (*server, error) {
-	p, err := policyfile.LoadKeyless(cfg.PolicyFile)
+	// Checked only: a collector that is validated makes no key.
+	p, _, err := policyfile.Check(cfg.PolicyFile, cfg.DataDir)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +75,12 @@ func (s *server) Start(ctx context.Context, host component.Host) error {
 	if s.storage, err = agentstorageextension.Find(host, s.cfg.Storage); err != nil {
 		return err
 	}
+	redaction, err := newRedaction(s.cfg)
+	if err != nil {
+		return err
+	}
 	handler, err := query.New(query.Options{
-		Reader: s.reader, Ready: s.ready, Timing: timing(s.policy), Policy: s.policy, Kinds: detect.Kinds(), HostAllowed: s.cfg.hostAllowed(),
+		Reader: s.reader, Ready: s.ready, Timing: timing(s.policy), Policy: s.policy, Redaction: redaction, Kinds: detect.Kinds(), HostAllowed: s.cfg.hostAllowed(),
 		RequestTimeout: s.cfg.RequestTimeout, HistoryTimeout: s.cfg.HistoryTimeout, MaxRequests: s.cfg.MaxRequests,
 		Registry: prometheus.NewRegistry(), Now: s.now, Log: s.set.Logger,
 	})

@@ -49,19 +49,21 @@ func hostWith(f *fakeStorage) host {
 func TestTheExtensionHoldsTheContract(t *testing.T) {
 	contracttest.Extension(t, NewFactory(), contracttest.Options{
 		Type:           "agentquery",
-		Config:         func(_ testing.TB, cfg component.Config) { set(cfg.(*Config)) },
+		Config:         func(t testing.TB, cfg component.Config) { set(t, cfg.(*Config)) },
 		Host:           func(testing.TB) component.Host { return hostWith(&fakeStorage{err: agentstorageextension.ErrNotReady}) },
 		DefaultInvalid: "policy_file",
 	})
 }
 
-func set(c *Config) { c.Endpoint, c.PolicyFile = "127.0.0.1:0", "builtin:demo" }
+func set(t testing.TB, c *Config) {
+	c.Endpoint, c.PolicyFile, c.DataDir = "127.0.0.1:0", "builtin:demo", t.TempDir()
+}
 
 // serve starts the extension over a storage and gives it with its address.
 func serve(t testing.TB, f *fakeStorage, edit func(*Config)) (*server, string) {
 	t.Helper()
 	cfg := createDefaultConfig().(*Config)
-	set(cfg)
+	set(t, cfg)
 	if edit != nil {
 		edit(cfg)
 	}
@@ -119,7 +121,7 @@ func TestItIsReadyOnceStoreAndPipelinesAre(t *testing.T) {
 
 func TestItDependsOnItsStorageAndRefusesAHostWithoutIt(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
-	set(cfg)
+	set(t, cfg)
 	s, err := newServer(extensiontest.NewNopSettings(Type), cfg)
 	require.NoError(t, err)
 	require.Equal(t, []component.ID{component.MustNewID("agentstorage")}, s.Dependencies())
@@ -137,7 +139,7 @@ func TestAPolicyThatCannotBeReadIsAnErrorOfTheCreation(t *testing.T) {
 func TestAPortInUseIsAnErrorOfTheStartThatNamesIt(t *testing.T) {
 	s, _ := serve(t, &fakeStorage{}, nil)
 	cfg := createDefaultConfig().(*Config)
-	set(cfg)
+	set(t, cfg)
 	cfg.Endpoint = s.listener.Addr().String()
 	other, err := newServer(extensiontest.NewNopSettings(Type), cfg)
 	require.NoError(t, err)
@@ -183,7 +185,7 @@ func TestErrorsOfTheStoreAreToldApart(t *testing.T) {
 
 func TestTimesComeFromThePolicy(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
-	set(cfg)
+	set(t, cfg)
 	s, err := newServer(extensiontest.NewNopSettings(Type), cfg)
 	require.NoError(t, err)
 	got := timing(s.policy)

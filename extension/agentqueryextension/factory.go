@@ -20,6 +20,7 @@ func createDefaultConfig() component.Config {
 	return &Config{
 		Endpoint:       "127.0.0.1:8686",
 		Storage:        component.MustNewID("agentstorage"),
+		DataDir:        "./steptrail-data",
 		RequestTimeout: 30 * time.Second,
 		HistoryTimeout: 10 * time.Minute,
 		MaxRequests:    32,

@@ -103,6 +103,11 @@ func (r reader) Holds(ctx context.Context, id agent.JobID) ([]agent.Hold, error)
 	return holds, classify(err)
 }
 
+func (r reader) Named(ctx context.Context, sel agent.Selector) (bool, error) {
+	there, err := r.store.Named(ctx, sel)
+	return there, classify(err)
+}
+
 func (r reader) WriteHold(ctx context.Context, h *agent.Hold, at int64) error {
 	return classify(r.store.WriteHold(ctx, h, at))
 }

@@ -46,7 +46,8 @@ func (v Scope) String() string { return nameOf(scopeNames[:], uint8(v)) }
 // Selector selects runs of a tenant.
 type Selector struct {
 	Scope   Scope
-	Subject string // the run's id, the target or the user
+	Subject string // the run's id, the target or the user, as spans have it
+	Also    string // another spelling that spans have; mostly empty
 	From    int64  // Unix nanoseconds, inclusive; of ScopeTime
 	To      int64  // exclusive; of ScopeTime
 }
@@ -60,23 +61,27 @@ func (s Selector) Matches(r *Run) bool {
 		return r.Started < s.To && max(r.Started, r.Ended) >= s.From
 	case ScopeUser:
 		for _, span := range r.Spans {
-			if span.User == s.Subject {
+			if s.is(span.User) {
 				return true
 			}
 		}
 	case ScopeTarget:
 		for i := range r.Steps {
-			if r.Steps[i].Target == s.Subject {
+			if s.is(r.Steps[i].Target) {
 				return true
 			}
 		}
 		for _, span := range r.Spans {
-			if span.Call.Target == s.Subject {
+			if s.is(span.Call.Target) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+func (s Selector) is(value string) bool {
+	return value == s.Subject || value == s.Also && value != ""
 }
 
 // HoldEvent is how far a hold has come. It never goes back.

@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"internal/meter":      {},
 	"internal/sweep":      {"internal/agent", "internal/detect", "internal/policy"},
 	"internal/policyfile": {"internal/policy", "collector/policy"},
+	"internal/protect":    {"internal/policy", "internal/redact"},
 	"internal/engine":     {},
 	"internal/store":      {"internal/agent", "internal/cjson", "schema"},
 	"schema":              {},
@@ -40,7 +41,7 @@ var arrows = map[string][]string{
 	// Components: adapters between otelcol and the packages above.
 	"processor/agentstepprocessor": {
 		"internal/agent", "internal/assemble", "internal/canon", "internal/cjson", "internal/detect", "internal/dialect",
-		"internal/policy", "internal/policyfile", "internal/redact", "internal/meter",
+		"internal/policy", "internal/policyfile", "internal/protect", "internal/redact", "internal/meter",
 	},
 	"exporter/agentstoreexporter": {
 		"internal/agent", "internal/canon", "internal/store", "extension/agentstorageextension", "internal/meter",
@@ -48,6 +49,7 @@ var arrows = map[string][]string{
 	"extension/agentstorageextension": {"internal/engine", "internal/store", "schema", "internal/meter"},
 	"extension/agentqueryextension": {
 		"internal/agent", "internal/detect", "internal/policy", "internal/policyfile", "internal/store", "query", "query/api", "extension/agentstorageextension",
+		"internal/protect", "internal/redact", "internal/canon", // what is asked for is spelled as it was stored; canon: the names of attributes
 	},
 	"extension/agentanalyzerextension": {
 		"internal/agent", "internal/custody", "internal/detect", "internal/policy", "internal/policyfile", "internal/store", "internal/sweep",

@@ -73,7 +73,7 @@ func (k *Keeper) resolve(ctx context.Context, e *agent.Erasure, now time.Time) e
 		if err := k.store.ForgetSubject(ctx, e.Tenant, e.ID); err != nil {
 			return err
 		}
-		e.Subject = ""
+		e.Subject, e.Also = "", ""
 	}
 	return k.advance(ctx, e, agent.ErasureResolved, now)
 }

@@ -43,7 +43,7 @@ func (b *bench) answers(run string) string {
 	require.NoError(b.t, err)
 	said, err := r.Resolutions(b.t.Context(), g.Units)
 	require.NoError(b.t, err)
-	byTarget, err := r.Summaries(b.t.Context(), store.RunFilter{Target: "account/" + run})
+	byTarget, err := r.Summaries(b.t.Context(), store.RunFilter{Target: []string{"account/" + run}})
 	require.NoError(b.t, err)
 	return fmt.Sprint(tools, len(bodies), " bodies ", len(g.Input.Facts), " facts ", len(found), " findings ", len(acts), " acts ",
 		len(links), " links ", len(said), " said ", len(byTarget), " by target")

@@ -47,7 +47,7 @@ func (t *erasureTable) append(e *agent.Erasure, at int64) {
 	t.at.Append(at)
 	t.event.Append(uint8(e.Event))
 	t.scope.Append(uint8(e.Scope))
-	t.subject.Append(e.Subject)
+	t.subject.Append(subjectText(e.Selector))
 	t.digest.Append(e.SubjectDigest)
 	t.full.Append(e.Full)
 	t.owner.Append(e.Owner)
@@ -58,9 +58,10 @@ func (t *erasureTable) append(e *agent.Erasure, at int64) {
 }
 
 func (t *erasureTable) row(i int) agent.Erasure {
+	subject, also := subjectOf(t.subject.Row(i))
 	return agent.Erasure{
 		Tenant: t.tenant.Row(i), ID: t.id.Row(i), Event: agent.ErasureEvent(t.event.Row(i)),
-		Selector: agent.Selector{Scope: agent.Scope(t.scope.Row(i)), Subject: t.subject.Row(i)}, SubjectDigest: t.digest.Row(i),
+		Selector: agent.Selector{Scope: agent.Scope(t.scope.Row(i)), Subject: subject, Also: also}, SubjectDigest: t.digest.Row(i),
 		Full: t.full.Row(i), Owner: t.owner.Row(i), Reason: t.reason.Row(i),
 		Requested: t.requested.Row(i), Done: t.done.Row(i), Waiting: t.waiting.Row(i),
 	}

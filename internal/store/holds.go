@@ -47,7 +47,7 @@ func (t *holdTable) append(h *agent.Hold, at int64) {
 	t.at.Append(at)
 	t.event.Append(uint8(h.Event))
 	t.scope.Append(uint8(h.Scope))
-	t.subject.Append(h.Subject)
+	t.subject.Append(subjectText(h.Selector))
 	t.from.Append(h.From)
 	t.to.Append(h.To)
 	t.owner.Append(h.Owner)
@@ -59,9 +59,10 @@ func (t *holdTable) append(h *agent.Hold, at int64) {
 }
 
 func (t *holdTable) row(i int) agent.Hold {
+	subject, also := subjectOf(t.subject.Row(i))
 	return agent.Hold{
 		Tenant: t.tenant.Row(i), ID: t.id.Row(i), Event: agent.HoldEvent(t.event.Row(i)),
-		Selector: agent.Selector{Scope: agent.Scope(t.scope.Row(i)), Subject: t.subject.Row(i), From: t.from.Row(i), To: t.to.Row(i)},
+		Selector: agent.Selector{Scope: agent.Scope(t.scope.Row(i)), Subject: subject, Also: also, From: t.from.Row(i), To: t.to.Row(i)},
 		Owner:    t.owner.Row(i), Reason: t.reason.Row(i), Placed: t.placed.Row(i), Released: t.released.Row(i),
 		Runs: t.runs.Row(i), Rows: t.rows.Row(i),
 	}
@@ -209,7 +210,7 @@ func (s *Store) unitsOfRuns(ctx context.Context, sql string, p params) ([]agent.
 // UnitsMatching gives the units with a span that the selector may mean, among
 // those that got rows since, Unix nanoseconds by the server's clock.
 func (s *Store) UnitsMatching(ctx context.Context, tenant string, sel agent.Selector, since int64) ([]string, error) {
-	p := s.Tenant(tenant).params().text("scope", sel.Scope.String()).text("subject", sel.Subject).
+	p := s.Tenant(tenant).params().text("scope", sel.Scope.String()).texts("subjects", spellings(sel)).
 		number("from", sel.From).number("to", sel.To).number("since", since)
 	return s.names(ctx, string(sqlUnitsMatching), "unit", p)
 }

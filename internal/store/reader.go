@@ -160,9 +160,9 @@ type RunFilter struct {
 	Unstated      bool   // only runs whose outcome is unset
 	Finding       string // kind
 	Tool          string
-	Target        string
-	User          string
-	Session       string
+	Target        []string // any of these spellings
+	User          []string
+	Session       []string
 	Model         string
 	PromptVersion string
 	Scenario      string
@@ -200,7 +200,7 @@ func (r *Reader) Summaries(ctx context.Context, f RunFilter) ([]agent.Summary, e
 	p := r.params().number("from", f.From).number("to", until(f.To)).text("trace", trace).
 		text("agent", f.Agent).text("task_type", f.TaskType).text("status", f.Status.String()).
 		text("outcome", f.Outcome.String()).flag("unstated", f.Unstated).text("finding", f.Finding).
-		text("tool", f.Tool).text("target", f.Target).text("user", f.User).text("session", f.Session).
+		text("tool", f.Tool).texts("target", f.Target).texts("user", f.User).texts("session", f.Session).
 		text("model", f.Model).text("prompt_version", f.PromptVersion).text("scenario", f.Scenario).
 		number("after_started", f.After.Started).text("after_run", f.After.RunID).number("limit", pageSize(f.Limit))
 	sql := sqlRunsPage

@@ -76,7 +76,7 @@ func TestSummariesAreFilteredByTheirNewestVersion(t *testing.T) {
 	for name, f := range map[string]RunFilter{
 		"from and to": {From: now, To: now + 1, Agent: "support"}, "trace": {Trace: agent.TraceID{7}}, "agent": {Agent: "support"},
 		"task type": {TaskType: "refund"}, "outcome": {Outcome: agent.RunOutcomeSuccess}, "finding": {Finding: "key.duplicate"},
-		"tool": {Tool: "pay"}, "target": {Target: "order/1"}, "user": {User: "user"}, "session": {Session: "session"},
+		"tool": {Tool: "pay"}, "target": {Target: []string{"order/1"}}, "user": {User: []string{"user"}}, "session": {Session: []string{"session"}},
 		"model": {Model: "gpt"}, "prompt version": {PromptVersion: "v2"}, "scenario": {Scenario: "scenario"},
 	} {
 		got, err := s.Tenant("acme").Summaries(t.Context(), f)

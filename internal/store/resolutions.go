@@ -166,7 +166,7 @@ type UnknownFilter struct {
 	Run    string
 	Tool   string
 	Agent  string
-	Target string
+	Target []string     // any of these spellings
 	Status agent.Status // open or resolved
 
 	After UnknownKey // only those after this place
@@ -176,7 +176,7 @@ type UnknownFilter struct {
 // Unknowns lists the findings outcome.unknown that are not withdrawn, the newest
 // version of each: open ones first, oldest first.
 func (r *Reader) Unknowns(ctx context.Context, f UnknownFilter) ([]agent.Finding, error) {
-	p := r.params().text("run", f.Run).text("tool", f.Tool).text("agent", f.Agent).text("target", f.Target).text("status", f.Status.String()).
+	p := r.params().text("run", f.Run).text("tool", f.Tool).text("agent", f.Agent).texts("target", f.Target).text("status", f.Status.String()).
 		text("after_id", hexOrEmpty(f.After.ID)).number("after_detected", f.After.Since).flag("after_resolved", f.After.Resolved).
 		number("limit", pageSize(f.Limit))
 	ids, hexes, runs, err := r.findingPage(ctx, sqlUnknownsPage, p)

@@ -87,9 +87,9 @@ func TestUnknownOutcomesComeOpenFirstAndOldestFirst(t *testing.T) {
 	require.Equal(t, all[2:], list(UnknownFilter{Status: agent.StatusResolved}))
 	require.Equal(t, all[:2], list(UnknownFilter{Status: agent.StatusOpen, Tool: "refund", Agent: "a"}))
 	require.Equal(t, all[1:2], list(UnknownFilter{Run: "u2"}))
-	require.Equal(t, all[:1], list(UnknownFilter{Target: "order/'1'"}), "a target that the span states")
-	require.Equal(t, all[1:2], list(UnknownFilter{Target: "derived"}), "a target that the sweep derived")
-	require.Empty(t, list(UnknownFilter{Target: "none"}))
+	require.Equal(t, all[:1], list(UnknownFilter{Target: []string{"order/'1'"}}), "a target that the span states")
+	require.Equal(t, all[1:2], list(UnknownFilter{Target: []string{"derived"}}), "a target that the sweep derived")
+	require.Empty(t, list(UnknownFilter{Target: []string{"none"}}))
 }
 
 func TestASettledFindingOutranksWhatWasWrittenAndMakesItsUnitDue(t *testing.T) {

@@ -1,7 +1,6 @@
 package agentstepprocessor
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"github.com/steptrail/steptrail/internal/agent"
@@ -9,32 +8,6 @@ import (
 	"github.com/steptrail/steptrail/internal/policy"
 	"github.com/steptrail/steptrail/internal/redact"
 )
-
-// maxRedactBytes is the longest text that redaction works on; a longer one is
-// dropped.
-const maxRedactBytes = 32 << 20
-
-// newRedactor makes the redactor that the policy asks for.
-func newRedactor(p *policy.Policy) (*redact.Redactor, error) {
-	r := &p.Redaction
-	cfg := redact.Config{
-		Mode:            redact.Mode(r.Mode.String()),
-		Key:             []byte(r.Key.Reveal()),
-		Detectors:       r.Detectors,
-		Keys:            r.Keys,
-		IdempotencyKeys: redact.Treatment(r.IdempotencyKeys.String()),
-		Targets:         redact.Treatment(r.Targets.String()),
-		MaxBytes:        maxRedactBytes,
-	}
-	for _, rule := range r.Rules {
-		cfg.Rules = append(cfg.Rules, redact.Rule{Name: rule.Name, Pattern: rule.Pattern.String()})
-	}
-	red, err := redact.New(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
-	}
-	return red, nil
-}
 
 // tenantProtector adapts redaction of one tenant to what guard and analysis
 // need. It is safe for concurrent use.

@@ -19,6 +19,7 @@ import (
 	"github.com/steptrail/steptrail/internal/dialect"
 	"github.com/steptrail/steptrail/internal/policy"
 	"github.com/steptrail/steptrail/internal/policyfile"
+	"github.com/steptrail/steptrail/internal/protect"
 	"github.com/steptrail/steptrail/internal/redact"
 )
 
@@ -105,7 +106,7 @@ func (s *state) makeKey() error {
 	if err != nil {
 		return err
 	}
-	redactor, err := newRedactor(p)
+	redactor, err := protect.New(p)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func newStateWith(cfg *Config, set processor.Settings, p *policy.Policy, conds *
 	if s.rules, err = conds.compile(p.Rules); err != nil {
 		return nil, err
 	}
-	if s.redactor, err = newRedactor(p); err != nil {
+	if s.redactor, err = protect.New(p); err != nil {
 		return nil, err
 	}
 	s.open, s.tally = newOpenRuns(cfg, p), newRedactTally(p)

@@ -779,6 +779,9 @@ type Counts struct {
 type Erasure struct {
 	Certificate Certificate `json:"certificate"`
 
+	// Detail Said where it covers no run, so that nothing was erased
+	Detail string `json:"detail,omitempty,omitzero"`
+
 	// DoneAt RFC 3339 in UTC with nanoseconds
 	DoneAt Time   `json:"done_at,omitempty,omitzero"`
 	Full   bool   `json:"full"`
@@ -815,7 +818,9 @@ type ErasureRequest struct {
 	Full bool `json:"full,omitempty,omitzero"`
 
 	// Owner Who answers for it
-	Owner  string `json:"owner"`
+	Owner string `json:"owner"`
+
+	// Reason Redacted before it is stored
 	Reason string `json:"reason"`
 	RunID  string `json:"run_id,omitempty,omitzero"`
 	Target string `json:"target,omitempty,omitzero"`
@@ -902,6 +907,9 @@ type HistoryLine struct {
 
 // Hold defines model for Hold.
 type Hold struct {
+	// Detail Said where it covers no run
+	Detail string `json:"detail,omitempty,omitzero"`
+
 	// From RFC 3339 in UTC with nanoseconds
 	From  Time   `json:"from,omitempty,omitzero"`
 	ID    string `json:"id"`
@@ -924,10 +932,14 @@ type Hold struct {
 
 	// Status pending: not all is copied yet. ending: what it alone kept is still there
 	Status HoldStatus `json:"status"`
-	Target string     `json:"target"`
+
+	// Target As the policy's redaction stores it; empty once the hold has ended
+	Target string `json:"target"`
 
 	// To RFC 3339 in UTC with nanoseconds
-	To   Time   `json:"to,omitempty,omitzero"`
+	To Time `json:"to,omitempty,omitzero"`
+
+	// User As the policy's redaction stores it; empty once the hold has ended
 	User string `json:"user"`
 }
 
@@ -949,7 +961,9 @@ type HoldRequest struct {
 	From string `json:"from,omitempty,omitzero"`
 
 	// Owner Who answers for the hold
-	Owner  string `json:"owner"`
+	Owner string `json:"owner"`
+
+	// Reason Redacted before it is stored
 	Reason string `json:"reason"`
 	RunID  string `json:"run_id,omitempty,omitzero"`
 	Target string `json:"target,omitempty,omitzero"`
@@ -1033,7 +1047,7 @@ type Resolution struct {
 	// Actor Who says so
 	Actor string `json:"actor"`
 
-	// Note How they know
+	// Note How they know. Redacted before it is stored
 	Note string `json:"note,omitempty,omitzero"`
 
 	// Result Whether the act took effect

@@ -5,15 +5,15 @@ SELECT id, any(run) AS of_run
 FROM findings
 WHERE tenant = {tenant:String} AND expires_at > now() AND kind = 'outcome.unknown'
   AND ({run:String} = '' OR run = {run:String})
-  AND ({target:String} = '' OR (evidence_traces[1], evidence_spans[1]) IN (
+  AND (empty({target:Array(String)}) OR (evidence_traces[1], evidence_spans[1]) IN (
         SELECT trace_id, span_id FROM acts
-        WHERE {target:String} != '' AND tenant = {tenant:String} AND target = {target:String} AND NOT gone AND expires_at > now()
+        WHERE notEmpty({target:Array(String)}) AND tenant = {tenant:String} AND target IN {target:Array(String)} AND NOT gone AND expires_at > now()
         UNION ALL
         SELECT trace_id, span_id FROM steps
-        WHERE {target:String} != '' AND tenant = {tenant:String} AND target = {target:String} AND expires_at > now()
+        WHERE notEmpty({target:Array(String)}) AND tenant = {tenant:String} AND target IN {target:Array(String)} AND expires_at > now()
           AND unit IN (
                 SELECT evidence_units[1] FROM findings
-                WHERE {target:String} != '' AND tenant = {tenant:String} AND kind = 'outcome.unknown' AND expires_at > now())))
+                WHERE notEmpty({target:Array(String)}) AND tenant = {tenant:String} AND kind = 'outcome.unknown' AND expires_at > now())))
 GROUP BY id
 HAVING toString(argMax(status, version)) IN ('open', 'resolved')
    AND ({status:String} = '' OR toString(argMax(status, version)) = {status:String})
