@@ -104,10 +104,12 @@ func (k *Keeper) endHold(ctx context.Context, h *agent.Hold, known []agent.UnitO
 		return err
 	}
 	delete(k.looked, h.ID)
-	h.Event = agent.HoldEnded
-	if err := k.store.WriteHold(ctx, h, now.UnixNano()); err != nil {
-		return err
+	if h.Scope == agent.ScopeTarget || h.Scope == agent.ScopeUser {
+		if err := k.store.ForgetHold(ctx, h.Tenant, h.ID); err != nil {
+			return err
+		}
+		h.Subject, h.Also = "", ""
 	}
-	covered, _ := split(known)
-	return k.store.ForgetEndedHold(ctx, h.Tenant, covered) // an erasure may have waited for it
+	h.Event = agent.HoldEnded
+	return k.store.WriteHold(ctx, h, now.UnixNano())
 }

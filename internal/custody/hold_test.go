@@ -233,6 +233,39 @@ func TestAHoldThatAnErasureWaitedForForgetsWhomItNamed(t *testing.T) {
 	require.Empty(t, b.holding("jane-doe"))
 }
 
+func TestAnEndedHoldNamesNobody(t *testing.T) {
+	for scope, subject := range map[agent.Scope]string{agent.ScopeUser: "jane-doe", agent.ScopeTarget: "account/jane-doe"} {
+		b := newBench(t, enginetest.Start(t))
+		h := b.place(agent.Selector{Scope: scope, Subject: "somebody else", Also: subject})
+		b.tick()
+		require.Equal(t, []string{"holds"}, b.holding("jane-doe"))
+		b.release(h.ID)
+		b.tick()
+		require.Equal(t, agent.Selector{Scope: scope}, b.hold(h.ID).Selector)
+		require.Empty(t, b.holding("jane-doe"))
+		require.Empty(t, b.holding("somebody else"))
+	}
+}
+
+func TestAJobMeansEitherSpellingOfItsSubject(t *testing.T) {
+	b := newBench(t, enginetest.Start(t))
+	b.insert(span("run-1", 1, func(s *agent.Step) { s.User = "jane@example.com" }), span("run-2", 1, func(s *agent.Step) { s.User = "[EMAIL:0]" }),
+		span("run-3", 1, func(s *agent.Step) { s.User = "" }))
+	b.sweep()
+	both := agent.Selector{Scope: agent.ScopeUser, Subject: "[EMAIL:0]", Also: "jane@example.com"}
+	h := b.place(both)
+	b.tick()
+	require.Equal(t, both, b.hold(h.ID).Selector)
+	require.Equal(t, int64(2), b.hold(h.ID).Runs)
+	b.release(h.ID)
+	id := b.request(both, false)
+	b.tick()
+	require.Equal(t, int64(2), b.erasureOf(id).Runs)
+	require.Equal(t, agent.Selector{Scope: agent.ScopeUser}, b.erasureOf(id).Selector)
+	require.Empty(t, b.holding("jane@example.com"))
+	require.Empty(t, b.holding("[EMAIL:0]"))
+}
+
 func TestNothingIsErasedWhileAHoldCannotBeLookedUp(t *testing.T) {
 	b := newBench(t, enginetest.Start(t))
 	b.insert(span("run-1", 1, nil))

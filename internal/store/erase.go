@@ -134,25 +134,22 @@ func (s *Store) Erase(ctx context.Context, tenant string, id agent.JobID, units,
 	})
 }
 
-// ForgetEndedHold takes the names out of holds that have ended, if an erasure
-// covers any of the units.
-func (s *Store) ForgetEndedHold(ctx context.Context, tenant string, units []string) error {
-	r := s.Tenant(tenant)
-	return chunks(units, func(part []string) error {
-		n, err := r.count(ctx, string(sqlErasedAmong), r.params().texts("units", part))
-		if err != nil || n == 0 {
-			return err
-		}
-		return s.forgetHolds(ctx, r, part)
-	})
+// ForgetHold takes whom a hold names out of all its rows.
+func (s *Store) ForgetHold(ctx context.Context, tenant string, id agent.JobID) error {
+	return s.forgetNames(ctx, s.Tenant(tenant), []string{id.String()})
 }
 
-// forgetHolds takes the names out of holds that have ended and covered units.
+// forgetHolds takes the names out of holds that have ended and covered units:
+// those that ended before a hold's end did so.
 func (s *Store) forgetHolds(ctx context.Context, r *Reader, units []string) error {
 	ids, err := s.names(ctx, string(sqlEndedHolds), "id", r.params().texts("units", units))
 	if err != nil || len(ids) == 0 {
 		return err
 	}
+	return s.forgetNames(ctx, r, ids)
+}
+
+func (s *Store) forgetNames(ctx context.Context, r *Reader, ids []string) error {
 	if err := s.exec(ctx, string(sqlForgetHolds), r.params().texts("ids", ids), waitMutation); err != nil {
 		return fmt.Errorf("erase whom holds named: %w", err)
 	}

@@ -69,7 +69,6 @@ var (
 	sqlStepsAllOfUnits = load("steps_all_of_units")
 	sqlFactsAllOfUnits = load("facts_all_of_units")
 	sqlLogsAllOfUnits  = load("logs_all_of_units")
-	sqlErasedAmong     = load("erased_among")
 	sqlMovedDone       = load("moved_done")
 	sqlMovedUnits      = load("moved_units")
 	sqlTenants         = load("tenants")
