@@ -30,6 +30,7 @@ func (lastHalf) Text(_, text string) (string, bool) {
 }
 
 func redacting(t *testing.T) *fixture {
+	t.Helper()
 	return start(t, func(o *Options) { o.Redaction = lastHalf{} })
 }
 
